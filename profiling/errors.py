@@ -1,0 +1,50 @@
+"""What can go wrong, once: each error carries the HTTP status and code it is answered with."""
+
+from typing import Any
+
+
+class LabError(Exception):
+    """Base of every error a person can cause or mend: names the thing, the value, and what to do."""
+
+    status = 400
+    code = "bad_request"
+
+    def __init__(self, message: str, **extra: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.extra = extra
+
+
+class InvalidInput(LabError):
+    """The request or file is wrong; `errors=[...]` in extra lists every bad field or line."""
+
+    code = "invalid_input"
+
+
+class NotFound(LabError):
+    status = 404
+    code = "not_found"
+
+
+class Conflict(LabError):
+    """The thing exists, but its present state forbids the step."""
+
+    status = 409
+    code = "conflict"
+
+
+class Forbidden(LabError):
+    status = 403
+    code = "forbidden"
+
+
+class TooLarge(LabError):
+    status = 413
+    code = "too_large"
+
+
+class BoardError(LabError):
+    """The board refused, lacks, or lost something."""
+
+    status = 502
+    code = "board_error"

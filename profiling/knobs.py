@@ -1,0 +1,63 @@
+"""The four numbers that make a power mode, and the values a board allows for them."""
+
+from dataclasses import astuple, dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+KNOB_NAMES = ("cores", "cpu_khz", "gpu_khz", "mem_khz")
+
+
+class Knobs(NamedTuple):
+    """Active CPU cores, and CPU, GPU and memory clocks in kHz."""
+
+    cores: int
+    cpu_khz: int
+    gpu_khz: int
+    mem_khz: int
+
+    def __str__(self) -> str:
+        cpu, gpu, mem = (f"{khz / 1000:g} MHz" for khz in self[1:])
+        return f"{self.cores} cores, {cpu} CPU, {gpu} GPU, {mem} memory"
+
+
+@dataclass(frozen=True)
+class KnobRange:
+    """Every legal value of each knob, ascending; clocks in kHz."""
+
+    cores: tuple[int, ...]
+    cpu_khz: tuple[int, ...]
+    gpu_khz: tuple[int, ...]
+    mem_khz: tuple[int, ...]
+
+    @property
+    def maximum(self) -> Knobs:
+        return Knobs(*(values[-1] for values in astuple(self)))
+
+    @property
+    def mode_count(self) -> int:
+        return int(np.prod([len(values) for values in astuple(self)]))
+
+    def all_modes(self) -> NDArray[np.int64]:
+        """Every power mode, shape (mode_count, 4), cores slowest and memory fastest to vary."""
+        grid = np.meshgrid(*astuple(self), indexing="ij")
+        return np.stack([axis.ravel() for axis in grid], axis=1).astype(np.int64)
+
+    def rank(self, knobs: Knobs) -> int:
+        """Row of `knobs` in `all_modes()`; ValueError when a value is not legal."""
+        rank = 0
+        for name, value, values in zip(KNOB_NAMES, knobs, astuple(self), strict=True):
+            if value not in values:
+                raise ValueError(f"{name} {value} is not one of {', '.join(map(str, values))}")
+            rank = rank * len(values) + values.index(value)
+        return rank
+
+    def nearest(self, knobs: Knobs) -> Knobs:
+        """The legal knobs closest to `knobs`, each knob on its own."""
+        return Knobs(
+            *(
+                min(values, key=lambda legal, wanted=wanted: abs(legal - wanted))  # type: ignore[misc]
+                for wanted, values in zip(knobs, astuple(self), strict=True)
+            )
+        )

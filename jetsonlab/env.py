@@ -1,0 +1,77 @@
+"""Reading the environment with refusals that name the variable, its value and what it may be."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+T = TypeVar("T")
+
+FLAGS = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
+SQLITE_PRAGMAS = ";".join(
+    f"PRAGMA {pragma}"
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "mmap_size=268435456")
+)
+
+
+def require(read: Callable[..., T], name: str, **options: Any) -> T:
+    """`env.int("NAME")`, but a value that does not parse is refused in words."""
+    try:
+        return read(name, **options)
+    except ValueError as error:
+        wanted = read.__name__
+        raise ImproperlyConfigured(f"{name} must be a valid {wanted}: {error}") from error
+
+
+def flag(env: environ.Env, name: str, *, default: bool) -> bool:
+    """django-environ reads any unknown word as False; a safety switch must not."""
+    text = env.str(name, default=str(default)).lower()
+    if text not in FLAGS:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(FLAGS)}, not {text!r}")
+    return FLAGS[text]
+
+
+def database_settings(env: environ.Env, data_dir: Path) -> dict[str, Any]:
+    """SQLite in the data folder, or the PostgreSQL that DATABASE_URL names."""
+    url = env.str("DATABASE_URL", default="") or f"sqlite:///{data_dir / 'db.sqlite3'}"
+    scheme = urlsplit(url).scheme
+    if scheme in ("postgres", "postgresql"):
+        return {**env.db_url_config(url), "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    if scheme != "sqlite":
+        raise ImproperlyConfigured(
+            f"DATABASE_URL must start with postgresql:// or sqlite:///, not {scheme or url!r}"
+        )
+    data_dir.mkdir(parents=True, exist_ok=True)
+    options = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_PRAGMAS}
+    return {**env.db_url_config(url), "OPTIONS": options}
+
+
+def broker_settings(env: environ.Env, data_dir: Path) -> tuple[str, dict[str, Any]]:
+    """A folder on disk, or the Redis that BROKER_URL names."""
+    url = env.str("BROKER_URL", default="filesystem://")
+    scheme = urlsplit(url).scheme
+    if scheme in ("redis", "rediss"):
+        return url, {"visibility_timeout": 3600}
+    if scheme != "filesystem":
+        raise ImproperlyConfigured(f"BROKER_URL must start with redis:// or be filesystem://, not {url!r}")
+    folder = data_dir / "broker"
+    for name in ("messages", "control"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    messages = str(folder / "messages")
+    return url, {
+        "data_folder_in": messages,
+        "data_folder_out": messages,
+        "control_folder": str(folder / "control"),
+    }

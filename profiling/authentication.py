@@ -1,0 +1,41 @@
+"""`Authorization: Bearer jl_…` for programs; browsers use their session."""
+
+from datetime import timedelta
+
+from django.contrib.auth.models import AbstractUser
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from profiling.models import ApiToken
+
+LAST_USED_STEP = timedelta(minutes=1)
+
+
+class ApiTokenAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[AbstractUser, ApiToken] | None:
+        words = get_authorization_header(request).split()
+        if len(words) != 2 or words[0].lower() != b"bearer":
+            return None
+        token = (
+            ApiToken.objects.select_related("user")
+            .filter(digest=ApiToken.digest_of(words[1].decode("latin-1")))
+            .first()
+        )
+        if token is None or not token.usable or not token.user.is_active:
+            raise AuthenticationFailed(
+                "This token is unknown, expired or revoked. Make a new one under Tokens."
+            )
+        token_mark_used(token)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def token_mark_used(token: ApiToken) -> None:
+    """At most one write a minute, so that reading stays a read."""
+    now = timezone.now()
+    if token.last_used is None or now - token.last_used > LAST_USED_STEP:
+        ApiToken.objects.filter(pk=token.pk).update(last_used=now)

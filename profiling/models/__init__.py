@@ -1,0 +1,17 @@
+from profiling.models.access import ApiToken
+from profiling.models.catalog import DeviceModel, PowerMode
+from profiling.models.inventory import Device, Workload
+from profiling.models.runs import Run, Sweep, Telemetry
+from profiling.models.uploads import Upload
+
+__all__ = [
+    "ApiToken",
+    "Device",
+    "DeviceModel",
+    "PowerMode",
+    "Run",
+    "Sweep",
+    "Telemetry",
+    "Upload",
+    "Workload",
+]

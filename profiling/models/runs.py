@@ -1,0 +1,131 @@
+"""What was measured: sweeps, their runs, and the telemetry of each run."""
+
+from django.conf import settings
+from django.db import models
+
+from profiling.knobs import Knobs
+from profiling.models.catalog import DeviceModel, PowerMode
+from profiling.models.inventory import Device, Workload
+from profiling.models.uploads import Upload
+
+
+class Sweep(models.Model):
+    """One request for many Runs on one Device."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        RUNNING = "running"
+        DONE = "done"
+        CANCELLED = "cancelled"
+        FAILED = "failed"
+
+    device = models.ForeignKey(Device, on_delete=models.PROTECT, related_name="sweeps")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="sweeps")
+    strategy = models.CharField(max_length=30, help_text="how the modes were chosen")
+    options = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING, db_index=True)
+    message = models.TextField(blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    created = models.DateTimeField(auto_now_add=True)
+    started = models.DateTimeField(null=True, blank=True)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return f"{self.workload} on {self.device}"
+
+
+class Run(models.Model):
+    """A Workload at one set of knobs on a board: measured by an agent, or imported from a file.
+
+    PENDING -> CLAIMED when an agent takes it -> COMPLETE when delivered, or FAILED with the reason;
+    CLAIMED -> PENDING when the agent falls silent; PENDING or CLAIMED -> CANCELLED.
+    Imported runs are COMPLETE from the start. A complete run never changes.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        CLAIMED = "claimed"
+        COMPLETE = "complete"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs")
+    device_model = models.ForeignKey(DeviceModel, on_delete=models.PROTECT, related_name="runs")
+    device = models.ForeignKey(Device, on_delete=models.PROTECT, related_name="runs", null=True, blank=True)
+    state = models.CharField(max_length=20, choices=State.choices, default=State.COMPLETE)
+    emulated = models.BooleanField(default=False)
+
+    power_mode = models.ForeignKey(
+        PowerMode, on_delete=models.PROTECT, related_name="runs", null=True, blank=True
+    )
+    cores = models.PositiveSmallIntegerField(null=True, blank=True)
+    cpu_khz = models.PositiveIntegerField(null=True, blank=True)
+    gpu_khz = models.PositiveIntegerField(null=True, blank=True)
+    mem_khz = models.PositiveIntegerField(null=True, blank=True)
+    minibatch = models.PositiveIntegerField()
+
+    time_ms = models.FloatField(null=True, blank=True, help_text="median time of one minibatch")
+    time_sd_ms = models.FloatField(null=True, blank=True)
+    fetch_ms = models.FloatField(null=True, blank=True)
+    compute_ms = models.FloatField(null=True, blank=True)
+    power_mw = models.FloatField(null=True, blank=True, help_text="time-weighted mean of the module's power")
+    energy_mj = models.FloatField(null=True, blank=True, help_text="energy of one minibatch")
+    minibatches = models.PositiveIntegerField(null=True, blank=True)
+    power_samples = models.PositiveIntegerField(null=True, blank=True)
+    flags = models.JSONField(
+        default=list, blank=True, help_text="throttled, unstable, short, few_power_samples, dvfs_on"
+    )
+    unknowns = models.JSONField(default=dict, blank=True, help_text="field -> why it is not known")
+    extra = models.JSONField(default=dict, blank=True, help_text="fields of the source we have no column for")
+    provenance = models.JSONField(default=dict, blank=True)
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="runs", null=True, blank=True)
+    order = models.PositiveIntegerField(null=True, blank=True, help_text="place in its sweep")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    failure = models.TextField(blank=True)
+    upload = models.ForeignKey(Upload, on_delete=models.PROTECT, related_name="runs", null=True, blank=True)
+    line = models.PositiveIntegerField(null=True, blank=True, help_text="line in the uploaded file")
+    measured_at = models.DateTimeField(null=True, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["workload", "device_model", "state"], name="run_workload_board"),
+            models.Index(fields=["device_model", "workload", "cores", "cpu_khz"], name="run_board_knobs"),
+            models.Index(fields=["device", "state"], name="run_device_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}: {self.workload_id} at {self.knobs or 'partly unknown knobs'}"
+
+    @property
+    def knobs(self) -> Knobs | None:
+        values = (self.cores, self.cpu_khz, self.gpu_khz, self.mem_khz)
+        return None if None in values else Knobs(*values)  # type: ignore[arg-type]
+
+
+class Telemetry(models.Model):
+    """What the sensors said during a Run, as one compressed Parquet chunk; never a row per sample."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="telemetry")
+    sequence = models.PositiveIntegerField(default=0)
+    start_s = models.FloatField(help_text="seconds since the run began")
+    end_s = models.FloatField()
+    rows = models.PositiveIntegerField()
+    columns = models.JSONField(help_text="names, units last: power_vdd_in_mw, gpu_khz, temp_cpu_c")
+    parquet = models.BinaryField()
+
+    class Meta:
+        ordering = ["run", "sequence"]
+        constraints = [models.UniqueConstraint(fields=["run", "sequence"], name="telemetry_chunk_once")]
+
+    def __str__(self) -> str:
+        return f"run {self.run_id}, chunk {self.sequence}"

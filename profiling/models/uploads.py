@@ -1,0 +1,73 @@
+"""Files people send, and what became of every line."""
+
+from django.conf import settings
+from django.db import models
+
+from profiling.models.catalog import DeviceModel
+from profiling.models.inventory import Device, Workload
+
+
+class Upload(models.Model):
+    """A measurements file on its way to becoming runs.
+
+    RECEIVED -> MAPPING when a column is ambiguous and the user has to say what it is;
+    RECEIVED or MAPPING -> READING -> DONE when every line is good;
+    READING -> CHOOSING when lines are bad: the user imports the good ones, or nothing;
+    CHOOSING -> IMPORTING -> DONE, or -> REJECTED; DONE -> UNDONE; any -> FAILED with the reason.
+    """
+
+    class State(models.TextChoices):
+        RECEIVED = "received"
+        MAPPING = "mapping"
+        READING = "reading"
+        CHOOSING = "choosing"
+        IMPORTING = "importing"
+        DONE = "done"
+        REJECTED = "rejected"
+        UNDONE = "undone"
+        FAILED = "failed"
+
+    file = models.FileField(upload_to="uploads/%Y/%m/")
+    filename = models.CharField(max_length=255)
+    size = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64, db_index=True)
+    idempotency_key = models.CharField(max_length=100, blank=True)
+    uploader = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    workload = models.ForeignKey(
+        Workload, on_delete=models.PROTECT, related_name="uploads", null=True, blank=True
+    )
+    device_model = models.ForeignKey(DeviceModel, on_delete=models.PROTECT, null=True, blank=True)
+    device = models.ForeignKey(Device, on_delete=models.PROTECT, null=True, blank=True)
+    emulated = models.BooleanField(default=False, help_text="the numbers come from an emulated board")
+
+    state = models.CharField(max_length=20, choices=State.choices, default=State.RECEIVED)
+    format = models.CharField(max_length=40, blank=True)
+    mapping = models.JSONField(null=True, blank=True, help_text="which column is what, and in which unit")
+    on_bad_lines = models.CharField(
+        max_length=10, default="ask", help_text="ask, good (import the good lines), nothing"
+    )
+    rows_total = models.PositiveIntegerField(null=True, blank=True)
+    rows_done = models.PositiveIntegerField(default=0)
+    rows_imported = models.PositiveIntegerField(null=True, blank=True)
+    problem_count = models.PositiveIntegerField(default=0)
+    problems = models.JSONField(
+        default=list, blank=True, help_text="the first problems; the report file has all"
+    )
+    report = models.FileField(upload_to="reports/%Y/%m/", blank=True)
+    notes = models.JSONField(default=list, blank=True, help_text="oddities that are not errors")
+    failure = models.TextField(blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["uploader", "idempotency_key"],
+                condition=~models.Q(idempotency_key=""),
+                name="upload_idempotency_key_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.filename

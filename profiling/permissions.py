@@ -1,0 +1,42 @@
+"""Roles for people, scopes for programs: both must allow a step.
+
+A viewset says what its writes need: `write_role = "engineer"`, `write_scope = "upload"`.
+"""
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from profiling.models import ApiToken
+
+if TYPE_CHECKING:  # views import permissions
+    from rest_framework.views import APIView
+
+ROLE_RANK = {"viewer": 0, "engineer": 1, "admin": 2}
+
+
+def role_of(user: AbstractUser | AnonymousUser) -> str | None:
+    """The highest role of a person; None for strangers."""
+    if not user.is_authenticated:
+        return None
+    if user.is_superuser:
+        return "admin"
+    names = set(user.groups.values_list("name", flat=True)) & ROLE_RANK.keys()
+    return max(names, key=ROLE_RANK.__getitem__, default="viewer")
+
+
+def has_role(user: AbstractUser | AnonymousUser, wanted: str) -> bool:
+    role = role_of(user)
+    return role is not None and ROLE_RANK[role] >= ROLE_RANK[wanted]
+
+
+class ScopePermission(BasePermission):
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        reading = request.method in SAFE_METHODS
+        role = "viewer" if reading else getattr(view, "write_role", "engineer")
+        scope = ApiToken.Scope.READ if reading else getattr(view, "write_scope", None)
+        if not has_role(request.user, role):
+            return False
+        return not isinstance(request.auth, ApiToken) or scope in request.auth.scopes

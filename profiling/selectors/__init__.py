@@ -1,0 +1,1 @@
+"""Reads: one function a question. Import from the module you need."""

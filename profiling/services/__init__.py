@@ -1,0 +1,1 @@
+"""Writes: one function a thing that can happen, keyword-only, atomic. Import from the module you need."""

@@ -1,6 +1,8 @@
 """Who may import whom. If this fails, move the code; do not edit the table."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +39,27 @@ def test_dependency_direction(folder):
         if any(f"{name}.".startswith(f"{bad}.") for bad in FORBIDDEN[folder])
     ]
     assert found == []
+
+
+def modules_after(code: str) -> set[str]:
+    script = f"{code}; import sys; print(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", ["modeling.core", "profiling.board", "profiling.formats", "profiling.agent"])
+def test_the_core_and_the_boards_need_no_django(name):
+    package = ROOT / name.replace(".", "/")
+    files = [path for path in sorted(package.rglob("*.py")) if path.stem not in ("celery", "__main__")]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
+    assert "django" not in modules_after("import " + ", ".join(names))
+
+
+def test_web_processes_stay_light():
+    code = (
+        "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'jetsonlab.settings'; "
+        "import django; django.setup(); import jetsonlab.urls"
+    )
+    assert not {"torch", "sklearn", "profiling.board.sysfs"} & modules_after(code)

@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "csp",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "jetsonlab",
     "profiling",
     "modeling",
     "frontend",

@@ -1,0 +1,85 @@
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from profiling.models import DeviceModel, Run, Workload
+
+# The one rule for fitting: a complete run counts when its knobs, time and power are all known, it carries
+# none of these flags, and it is no emulation while the pair has real measurements.
+EXCLUDING_FLAGS = frozenset({"throttled", "unstable", "short", "few_power_samples", "dvfs_on"})
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """What was measured of one workload on one device model: a row a mode and minibatch size.
+
+    Repeats are merged by their median; equal digests mean equal tables. `run_ids` are all runs used.
+    """
+
+    knobs: IntArray  # (n, 4)
+    minibatch: IntArray  # (n,)
+    time_ms: FloatArray  # (n,)
+    power_mw: FloatArray  # (n,)
+    repeats: IntArray  # (n,)
+    run_ids: IntArray
+    emulated: bool
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.time_ms)
+
+
+def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Run]:
+    """Complete runs with all knobs, time and power; their flags are still to be looked at."""
+    return Run.objects.filter(
+        workload=workload,
+        device_model=device_model,
+        state=Run.State.COMPLETE,
+        cores__isnull=False,
+        cpu_khz__isnull=False,
+        gpu_khz__isnull=False,
+        mem_khz__isnull=False,
+        time_ms__isnull=False,
+        power_mw__isnull=False,
+    )
+
+
+def measured_table(*, workload: Workload, device_model: DeviceModel) -> MeasuredTable:
+    fields = ("cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "id", "time_ms", "power_mw")
+    rows = [
+        (emulated, row)
+        for emulated, flags, *row in usable_runs(workload=workload, device_model=device_model)
+        .order_by("id")
+        .values_list("emulated", "flags", *fields)
+        if EXCLUDING_FLAGS.isdisjoint(flags)
+    ]
+    emulated = all(each for each, _ in rows) and bool(rows)
+    used = [row for each, row in rows if each == emulated]
+    numbers = np.array([row[:6] for row in used], dtype=np.int64).reshape(-1, 6)
+    measured = np.array([row[6:] for row in used], dtype=float).reshape(-1, 2)
+    return _merged(numbers[:, :5], measured, numbers[:, 5], emulated)
+
+
+def _merged(settings: IntArray, measured: FloatArray, run_ids: IntArray, emulated: bool) -> MeasuredTable:
+    """settings (m, 5): knobs and minibatch; measured (m, 2): time and power."""
+    modes, group, counts = np.unique(settings, axis=0, return_inverse=True, return_counts=True)
+    time_ms, power_mw = (_medians(column, group, counts) for column in measured.T)
+    digest = hashlib.sha256(b"emulated" if emulated else b"measured")
+    for column in (modes, time_ms, power_mw):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return MeasuredTable(
+        modes[:, :4], modes[:, 4], time_ms, power_mw, counts, run_ids, emulated, digest.hexdigest()
+    )
+
+
+def _medians(values: FloatArray, group: IntArray, counts: IntArray) -> FloatArray:
+    """The median of each group: the middle, or the mean of the two middle ones, of its sorted values."""
+    ordered = values[np.lexsort((values, group.ravel()))]
+    starts = np.cumsum(counts) - counts
+    return (ordered[starts + (counts - 1) // 2] + ordered[starts + counts // 2]) / 2

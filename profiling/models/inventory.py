@@ -30,6 +30,7 @@ class Device(models.Model):
         help_text="the board's own legal knobs, where they differ from its device model's",
     )
     nvpmodel_conf = models.TextField(blank=True, help_text="the board's /etc/nvpmodel.conf as it enrolled")
+    agent = models.CharField(max_length=64, blank=True, help_text="the agent process serving this board")
     status = models.JSONField(default=dict, blank=True, help_text="what the last heartbeat said")
     last_seen = models.DateTimeField(null=True, blank=True)
     retired = models.BooleanField(default=False)

@@ -1,0 +1,139 @@
+"""What agents ask of the server: claim a run, report on it, deliver it. Each step may come twice."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from profiling.errors import Conflict, InvalidInput
+from profiling.models import Device, Run, Sweep, Telemetry
+from profiling.services.sweeps import OPEN, sweep_settle
+from profiling.signals import runs_changed
+from profiling.telemetry import TelemetryError, pack
+
+SILENCE = timedelta(seconds=60)
+MAX_ATTEMPTS = 3
+MEASURED_FIELDS = (
+    "time_ms",
+    "time_sd_ms",
+    "fetch_ms",
+    "compute_ms",
+    "power_mw",
+    "energy_mj",
+    "minibatches",
+    "power_samples",
+)
+KEPT_FIELDS = ("flags", "unknowns", "extra", "provenance")
+
+
+def device_seen(*, device: Device, agent: str, status: dict[str, Any] | None = None) -> None:
+    """Note a sign of life; refuse a second agent while the first is alive."""
+    now = timezone.now()
+    mine = Q(agent="") | Q(agent=agent) | Q(last_seen__isnull=True) | Q(last_seen__lt=now - SILENCE)
+    fields: dict[str, Any] = {"agent": agent, "last_seen": now}
+    if status is not None:
+        fields["status"] = status
+    if not Device.objects.filter(mine, pk=device.pk).update(**fields):
+        raise Conflict(f"Another agent is serving {device}. Stop it first; a board has one agent at a time.")
+
+
+def run_claim(*, device: Device, agent: str) -> Run | None:
+    """The next pending run of this board, now ours; None when there is nothing to do."""
+    device_seen(device=device, agent=agent)
+    now = timezone.now()
+    pending = Run.objects.filter(device=device, state=Run.State.PENDING)
+    pk = pending.order_by("sweep_id", "order", "id").values_list("pk", flat=True).first()
+    if pk is None:
+        return None
+    claimed = pending.filter(pk=pk).update(
+        state=Run.State.CLAIMED, claimed_at=now, heartbeat_at=now, attempts=F("attempts") + 1
+    )
+    if not claimed:
+        return None
+    run = Run.objects.select_related("workload", "sweep", "device__device_model").get(pk=pk)
+    first = Sweep.objects.filter(pk=run.sweep_id, state=Sweep.State.PENDING)
+    first.update(state=Sweep.State.RUNNING, started=now)
+    return run
+
+
+def run_heartbeat(*, run: Run, agent: str, status: dict[str, Any]) -> bool:
+    """True while the agent should go on; False when the run was cancelled or taken away."""
+    device_seen(device=run.device, agent=agent, status=status)  # type: ignore[arg-type]
+    return bool(Run.objects.filter(pk=run.pk, state=Run.State.CLAIMED).update(heartbeat_at=timezone.now()))
+
+
+def run_complete(
+    *, run: Run, measured: dict[str, Any], telemetry: dict[str, list[Any]] | None = None
+) -> bool:
+    """Store a delivered run. A second delivery changes nothing and is no error; False then."""
+    check_measured(measured)
+    with transaction.atomic():
+        stored = (
+            Run.objects.filter(pk=run.pk)
+            .exclude(state=Run.State.COMPLETE)
+            .update(
+                state=Run.State.COMPLETE,
+                measured_at=measured.get("measured_at") or timezone.now(),
+                failure="",
+                **{name: measured.get(name) for name in MEASURED_FIELDS},
+                **{name: measured[name] for name in KEPT_FIELDS if name in measured},
+            )
+        )
+        if not stored:
+            return False
+        if telemetry:
+            telemetry_store(run=run, columns=telemetry)
+        transaction.on_commit(lambda: run_settled(run))
+    return True
+
+
+def check_measured(measured: dict[str, Any]) -> None:
+    problems = [
+        {
+            "field": name,
+            "value": value,
+            "reason": "must be a number above 0, or null with a reason in unknowns",
+        }
+        for name in MEASURED_FIELDS
+        if (value := measured.get(name)) is not None and not (0 <= value < float("inf"))
+    ]
+    if problems:
+        raise InvalidInput("The measured run has impossible values.", errors=problems)
+
+
+def telemetry_store(*, run: Run, columns: dict[str, list[Any]], sequence: int = 0) -> None:
+    try:
+        chunk = pack(columns)
+    except TelemetryError as error:
+        raise InvalidInput(str(error)) from error
+    Telemetry.objects.update_or_create(run=run, sequence=sequence, defaults=chunk._asdict())
+
+
+def run_fail(*, run: Run, reason: str, again: bool = True) -> None:
+    """Back to PENDING while attempts are left, else FAILED with the reason."""
+    retry = again and run.attempts < MAX_ATTEMPTS
+    state = Run.State.PENDING if retry else Run.State.FAILED
+    Run.objects.filter(pk=run.pk, state=Run.State.CLAIMED).update(state=state, failure=reason[-4000:])
+    if not retry:
+        run_settled(run)
+
+
+def run_settled(run: Run) -> None:
+    runs_changed.send(Run, workload_id=run.workload_id, device_model_id=run.device_model_id)
+    if run.sweep_id:
+        sweep_settle(sweep_id=run.sweep_id)
+
+
+def runs_reap() -> int:
+    """Give back what silent agents hold; how many runs that were."""
+    silent = Run.objects.filter(state=Run.State.CLAIMED, heartbeat_at__lt=timezone.now() - SILENCE)
+    reaped = list(silent)
+    for run in reaped:
+        run_fail(run=run, reason=f"The agent of {run.device} fell silent.")
+    return len(reaped)
+
+
+def runs_waiting(device: Device) -> int:
+    return Run.objects.filter(device=device, state=Run.State.PENDING, sweep__state__in=OPEN).count()

@@ -1,0 +1,130 @@
+"""A sweep's life on the server. The database is the truth; a message only wakes an agent."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from profiling.errors import Conflict, InvalidInput
+from profiling.knobs import KnobRange, Knobs
+from profiling.models import Device, PowerMode, Run, Sweep, Workload
+from profiling.modes import measuring_order, unique
+from profiling.signals import sweep_drained, sweep_started
+
+MAX_RUNS = 5000
+OPEN = (Sweep.State.PENDING, Sweep.State.RUNNING)
+WAITING = (Run.State.PENDING, Run.State.CLAIMED)
+
+
+@transaction.atomic
+def sweep_request(
+    *,
+    device: Device,
+    workload: Workload,
+    strategy: str,
+    modes: Sequence[Knobs],
+    user: User | None = None,
+    options: dict[str, Any] | None = None,
+) -> Sweep:
+    """A new sweep with a pending run for each mode. An `active` sweep begins with the modes given and is
+    extended by the predictor whenever its runs are used up."""
+    if device.retired:
+        raise Conflict(f"{device} is retired. Choose another board, or put it back into service.")
+    check_modes(modes, device.ranges)
+    sweep = Sweep.objects.create(
+        device=device, workload=workload, strategy=strategy, requested_by=user, options=options or {}
+    )
+    sweep_extend(sweep=sweep, modes=modes)
+    return sweep
+
+
+def check_modes(modes: Sequence[Knobs], ranges: KnobRange) -> None:
+    if not modes:
+        raise InvalidInput("A sweep needs at least one mode.")
+    if len(modes) > MAX_RUNS:
+        raise InvalidInput(f"A sweep takes at most {MAX_RUNS:,} modes, not {len(modes):,}. Split it up.")
+    problems = []
+    for place, mode in enumerate(modes, start=1):
+        try:
+            ranges.rank(mode)
+        except ValueError as error:
+            problems.append({"mode": place, "reason": f"{error}; nearest legal: {ranges.nearest(mode)}"})
+    if problems:
+        raise InvalidInput(f"{len(problems)} modes are not legal on this board.", errors=problems)
+
+
+@transaction.atomic
+def sweep_extend(*, sweep: Sweep, modes: Sequence[Knobs]) -> list[Run]:
+    """Add pending runs, high to low; modes the sweep already has are left out."""
+    known = {run.knobs for run in sweep.runs.all()}
+    fresh = [mode for mode in measuring_order(unique(modes)) if mode not in known]
+    start = (sweep.runs.aggregate(last=Max("order"))["last"] or 0) + 1
+    stored = power_modes_by_knobs(sweep.device, fresh)
+    runs = Run.objects.bulk_create(
+        Run(
+            sweep=sweep,
+            order=order,
+            workload=sweep.workload,
+            device=sweep.device,
+            device_model=sweep.device.device_model,
+            emulated=sweep.device.emulated,
+            state=Run.State.PENDING,
+            minibatch=sweep.workload.minibatch,
+            power_mode=stored.get(mode),
+            **mode._asdict(),
+        )
+        for order, mode in enumerate(fresh, start=start)
+    )
+    device_slug = sweep.device.slug
+    transaction.on_commit(lambda: sweep_started.send(Sweep, device_slug=device_slug, sweep_id=sweep.pk))
+    return runs
+
+
+def power_modes_by_knobs(device: Device, modes: Sequence[Knobs]) -> dict[Knobs, PowerMode]:
+    """Stored modes by rank; a clock only this board has is in none of them."""
+    ranges, ranks = device.device_model.ranges, []
+    for mode in modes:
+        try:
+            ranks.append(ranges.rank(mode))
+        except ValueError:
+            continue
+    found = PowerMode.objects.filter(device_model=device.device_model, rank__in=ranks)
+    return {mode.knobs: mode for mode in found}
+
+
+@transaction.atomic
+def sweep_cancel(*, sweep: Sweep) -> None:
+    """Pending runs are cancelled at once; the agent learns at its next heartbeat about the one in hand."""
+    if sweep.state not in OPEN:
+        raise Conflict(f"The sweep is already {sweep.state}.")
+    sweep.runs.filter(state__in=WAITING).update(state=Run.State.CANCELLED)
+    Sweep.objects.filter(pk=sweep.pk).update(state=Sweep.State.CANCELLED, finished=timezone.now())
+
+
+@transaction.atomic
+def sweep_resume(*, sweep: Sweep) -> None:
+    """Take up what was cancelled or failed; finished runs stay."""
+    if sweep.state in OPEN:
+        raise Conflict(f"The sweep is still {sweep.state}.")
+    unfinished = sweep.runs.filter(state__in=(Run.State.CANCELLED, Run.State.FAILED))
+    if not unfinished.update(state=Run.State.PENDING, attempts=0, failure=""):
+        raise Conflict("Every run of this sweep is complete. Request a new sweep to measure again.")
+    Sweep.objects.filter(pk=sweep.pk).update(state=Sweep.State.PENDING, finished=None, message="")
+    device_slug = sweep.device.slug
+    transaction.on_commit(lambda: sweep_started.send(Sweep, device_slug=device_slug, sweep_id=sweep.pk))
+
+
+def sweep_settle(*, sweep_id: int) -> None:
+    """Close a sweep whose runs are all decided, once listeners had their chance to add more."""
+    if Run.objects.filter(sweep_id=sweep_id, state__in=WAITING).exists():
+        return
+    sweep_drained.send(Sweep, sweep_id=sweep_id)
+    with transaction.atomic():
+        if Run.objects.filter(sweep_id=sweep_id, state__in=WAITING).exists():
+            return
+        done = Run.objects.filter(sweep_id=sweep_id, state=Run.State.COMPLETE).exists()
+        state = Sweep.State.DONE if done else Sweep.State.FAILED
+        Sweep.objects.filter(pk=sweep_id, state__in=OPEN).update(state=state, finished=timezone.now())

@@ -25,8 +25,8 @@ def random_modes(ranges: KnobRange, count: int, seed: int) -> list[Knobs]:
 
 
 def powertrain_grid(ranges: KnobRange) -> list[Knobs]:
-    """PowerTrain's grid (section 2.5): even core counts, every other CPU clock but the slowest two, all GPU and
-    memory clocks; 4,368 modes on AGX Orin."""
+    """PowerTrain's grid (section 2.5): even core counts, every other CPU clock but the slowest two, all
+    GPU and memory clocks; 4,368 modes on AGX Orin."""
     even = tuple(cores for cores in ranges.cores if cores % 2 == 0) or ranges.cores
     cpu = alternate_clocks(ranges.cpu_khz)
     grid = KnobRange(even, cpu, ranges.gpu_khz, ranges.mem_khz)

@@ -310,7 +310,7 @@ def random_input(name: str, shape: List[Optional[int]], dtype: torch.dtype, mini
         )
     if shape and shape[0] not in (None, minibatch):
         raise ValueError("input %s is fixed to a minibatch of %s, not %d" % (name, shape[0], minibatch))
-    full = [minibatch, *shape[1:]] if shape else []
+    full = [minibatch if size is None else size for size in shape]
     if dtype.is_floating_point:
         return torch.randn(full).to(dtype)
     return torch.randint(0, 2, full).to(dtype)
@@ -357,7 +357,8 @@ class Step:
             if not self.prepared:
                 self._graph(inputs)
             outputs = self.call(*inputs)
-            self.loss = self.source.loss(outputs, moved(target, self.device)) if self.training else None
+            if self.training and self.source.loss:
+                self.loss = self.source.loss(outputs, moved(target, self.device))
         if self.training:
             self._backward()
 

@@ -51,12 +51,11 @@ class Network:
     def raw(self, generator: torch.Generator) -> Tensor:
         """A random sample as it would lie in storage: uint8 pixels, token ids or 16-bit audio."""
         if self.recipe.modality == "image":
-            shape = (self.size["channels"], self.size["side"], self.size["side"])
-            return torch.randint(0, 256, shape, generator=generator, dtype=torch.uint8)
+            pixels = (self.size["channels"], self.size["side"], self.size["side"])
+            return torch.randint(0, 256, pixels, generator=generator, dtype=torch.uint8)
         if self.recipe.modality == "text":
             return torch.randint(1, self.size["vocabulary"], (self.size["length"],), generator=generator)
-        shape = (self.size["samples"],)
-        return torch.randint(-(2**15), 2**15, shape, generator=generator, dtype=torch.int16)
+        return torch.randint(-(2**15), 2**15, (self.size["samples"],), generator=generator, dtype=torch.int16)
 
     def sample(
         self, index: int, raw: Optional[Tensor] = None, label: Optional[int] = None
@@ -347,8 +346,11 @@ def _bert(head: str, layers: int, width: int) -> Callable[[Dict[str, int]], nn.M
         import transformers
 
         config = transformers.BertConfig(
-            **{"num_hidden_layers": layers, "hidden_size": width, "vocab_size": size["vocabulary"]},
-            **{"num_attention_heads": width // 64, "intermediate_size": 4 * width},
+            vocab_size=size["vocabulary"],
+            hidden_size=width,
+            num_hidden_layers=layers,
+            num_attention_heads=width // 64,
+            intermediate_size=4 * width,
         )
         return Logits(getattr(transformers, head)(config))
 
@@ -405,23 +407,34 @@ def transcription_loss(outputs: Tensor, target: Tensor) -> Tensor:
 def _image_recipe(
     build: Any, dataset: str, count: int, classes: int, side: int = 224, small: int = 64
 ) -> Recipe:
-    size = {"channels": 3, "side": side, "classes": classes}
     return Recipe(
-        *(lambda size: build(size["classes"]), "image", classify_image, functional.cross_entropy),
-        *(dataset, count, size, {"side": small, "classes": 10}),
+        build=lambda size: build(size["classes"]),
+        modality="image",
+        prepare=classify_image,
+        loss=functional.cross_entropy,
+        dataset=dataset,
+        dataset_size=count,
+        size={"channels": 3, "side": side, "classes": classes},
+        small={"side": small, "classes": 10},
     )
 
 
-def _text_recipe(
-    build: Any, prepare: Any, loss: Any, dataset: str, count: int, length: int, words: int
-) -> Recipe:
-    size = {"length": length, "vocabulary": words}
-    return Recipe(build, "text", prepare, loss, dataset, count, size, {"length": 8, "vocabulary": 50})
+def _text_recipe(build: Any, dataset: str, count: int, length: int, words: int = 30_522) -> Recipe:
+    return Recipe(
+        build=build,
+        modality="text",
+        prepare=classify_text,
+        loss=functional.cross_entropy,
+        dataset=dataset,
+        dataset_size=count,
+        size={"length": length, "vocabulary": words},
+        small={"length": 8, "vocabulary": 50},
+    )
 
 
 RECIPES: Dict[str, Recipe] = {
-    "lenet5": _image_recipe(LeNet5, "MNIST", 60_000, 10, 32, 32)._replace(
-        size={"channels": 1, "side": 32, "classes": 10}
+    "lenet5": _image_recipe(LeNet5, "MNIST", 60_000, 10)._replace(
+        size={"channels": 1, "side": 32, "classes": 10}, small={}
     ),
     "alexnet": _image_recipe(AlexNet, "ImageNet validation", 50_000, 1000),
     "resnet18": _image_recipe(ResNet18, "ImageNet validation", 50_000, 1000),
@@ -432,20 +445,21 @@ RECIPES: Dict[str, Recipe] = {
         prepare=detect_objects, loss=detection_loss
     ),
     "lstm": _text_recipe(
-        lambda size: WordLSTM(size["vocabulary"]), next_word, word_loss, "Wikitext-2", 36_000, 35, 28_782
-    ),
-    "bert_tiny": _text_recipe(
-        *(_bert("BertForSequenceClassification", 2, 128), classify_text, functional.cross_entropy),
-        *("SST-2", 67_349, 128, 30_522),
-    ),
-    "distilbert": _text_recipe(
-        _distilbert, classify_text, functional.cross_entropy, "SST-2", 67_349, 128, 30_522
-    ),
-    "bert_base": _text_recipe(
-        _bert("BertForQuestionAnswering", 12, 768), answer_question, answer_loss, "SQuAD", 70_000, 384, 30_522
+        lambda size: WordLSTM(size["vocabulary"]), "Wikitext-2", 36_000, 35, 28_782
+    )._replace(prepare=next_word, loss=word_loss),
+    "bert_tiny": _text_recipe(_bert("BertForSequenceClassification", 2, 128), "SST-2", 67_349, 128),
+    "distilbert": _text_recipe(_distilbert, "SST-2", 67_349, 128),
+    "bert_base": _text_recipe(_bert("BertForQuestionAnswering", 12, 768), "SQuAD", 70_000, 384)._replace(
+        prepare=answer_question, loss=answer_loss
     ),
     "wav2vec2": Recipe(
-        *(_wav2vec2, "audio", transcribe, transcription_loss, "LibriSpeech clean-100", 28_539),
-        *({"samples": 160_000, "layers": 12}, {"samples": 8_000, "layers": 1}),
+        build=_wav2vec2,
+        modality="audio",
+        prepare=transcribe,
+        loss=transcription_loss,
+        dataset="LibriSpeech clean-100",
+        dataset_size=28_539,
+        size={"samples": 160_000, "layers": 12},
+        small={"samples": 8_000, "layers": 1},
     ),
 }

@@ -44,10 +44,12 @@ class Run(models.Model):
 
     PENDING -> CLAIMED when an agent takes it -> COMPLETE when delivered, or FAILED with the reason;
     CLAIMED -> PENDING when the agent falls silent; PENDING or CLAIMED -> CANCELLED.
-    Imported runs are COMPLETE from the start. A complete run never changes.
+    Imported runs are STAGED, and shown nowhere, until their whole file is in; then COMPLETE all at once.
+    A complete run never changes.
     """
 
     class State(models.TextChoices):
+        STAGED = "staged"
         PENDING = "pending"
         CLAIMED = "claimed"
         COMPLETE = "complete"

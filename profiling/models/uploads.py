@@ -43,6 +43,9 @@ class Upload(models.Model):
     state = models.CharField(max_length=20, choices=State.choices, default=State.RECEIVED)
     format = models.CharField(max_length=40, blank=True)
     mapping = models.JSONField(null=True, blank=True, help_text="which column is what, and in which unit")
+    proposal = models.JSONField(
+        null=True, blank=True, help_text="what the columns seem to be, and what to ask"
+    )
     on_bad_lines = models.CharField(
         max_length=10, default="ask", help_text="ask, good (import the good lines), nothing"
     )
@@ -56,6 +59,9 @@ class Upload(models.Model):
     report = models.FileField(upload_to="reports/%Y/%m/", blank=True)
     notes = models.JSONField(default=list, blank=True, help_text="oddities that are not errors")
     failure = models.TextField(blank=True)
+    worked_until = models.DateTimeField(
+        null=True, blank=True, help_text="a worker is at it; after this moment another may take over"
+    )
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True, blank=True)
 
@@ -66,6 +72,11 @@ class Upload(models.Model):
                 fields=["uploader", "idempotency_key"],
                 condition=~models.Q(idempotency_key=""),
                 name="upload_idempotency_key_once",
+            ),
+            models.UniqueConstraint(
+                fields=["sha256", "workload", "device_model"],
+                condition=~models.Q(state__in=["rejected", "undone", "failed"]),
+                name="upload_content_once",
             ),
         ]
 

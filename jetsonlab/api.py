@@ -3,6 +3,18 @@
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
-router = SimpleRouter()
+from profiling import api_agents
+from profiling.api_sweeps import SweepViewSet
 
-urlpatterns = [path("", include(router.urls))]
+router = SimpleRouter()
+router.register("sweeps", SweepViewSet)
+
+agent_urls = [
+    path("enroll/", api_agents.EnrolView.as_view(), name="agent-enroll"),
+    path("claim/", api_agents.ClaimView.as_view(), name="agent-claim"),
+    path("runs/<int:pk>/heartbeat/", api_agents.HeartbeatView.as_view(), name="agent-heartbeat"),
+    path("runs/<int:pk>/result/", api_agents.ResultView.as_view(), name="agent-result"),
+    path("runs/<int:pk>/failure/", api_agents.FailureView.as_view(), name="agent-failure"),
+]
+
+urlpatterns = [path("", include(router.urls)), path("agent/", include(agent_urls))]

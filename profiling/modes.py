@@ -56,3 +56,38 @@ def measuring_order(modes: Iterable[Knobs]) -> list[Knobs]:
     """High to low, grouped by core count: boards lower clocks gladly and switch cores slowly
     (PowerTrain, section 2.5, note 8)."""
     return sorted(modes, reverse=True)
+
+
+STRATEGIES = {
+    "list": "the modes you list",
+    "stock": "the stock nvpmodel modes",
+    "random": "random modes",
+    "grid": "PowerTrain's grid",
+    "one_factor": "one knob at a time, from the fastest mode",
+    "active": "let the predictor choose",
+}
+
+
+def chosen_modes(
+    strategy: str,
+    ranges: KnobRange,
+    presets: Iterable[dict[str, Any]],
+    listed: Sequence[Knobs],
+    count: int,
+    seed: int,
+) -> list[Knobs]:
+    """The modes a sweep of `strategy` begins with; `active` starts at the fastest and is extended later."""
+    match strategy:
+        case "list":
+            return unique(listed)
+        case "stock":
+            return stock_modes(presets, ranges)
+        case "random":
+            return random_modes(ranges, count, seed)
+        case "grid":
+            return powertrain_grid(ranges)
+        case "one_factor":
+            return one_factor_at_a_time(ranges, ranges.maximum)
+        case "active":
+            return [ranges.maximum]
+    raise ValueError(f"strategy {strategy!r} is not one of {', '.join(STRATEGIES)}")

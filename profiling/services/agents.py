@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from profiling.errors import Conflict, InvalidInput
+from profiling.knobs import Knobs
 from profiling.models import Device, Run, Sweep, Telemetry
 from profiling.services.sweeps import OPEN, sweep_settle
 from profiling.signals import runs_changed
@@ -137,3 +138,34 @@ def runs_reap() -> int:
 
 def runs_waiting(device: Device) -> int:
     return Run.objects.filter(device=device, state=Run.State.PENDING, sweep__state__in=OPEN).count()
+
+
+@transaction.atomic
+def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> None:
+    """Keep what the board told of itself. Its own clock tables stand beside its device model's."""
+    device_seen(device=device, agent=agent)
+    ranges = description.get("ranges")
+    if ranges is not None:
+        check_ranges(ranges)
+    Device.objects.filter(pk=device.pk).update(
+        software=description.get("software", {}),
+        nvpmodel_conf=description.get("nvpmodel_conf", ""),
+        own_ranges=ranges if ranges is not None and own(ranges, device) else None,
+    )
+
+
+def check_ranges(ranges: Any) -> None:
+    legal = isinstance(ranges, dict) and set(ranges) == set(Knobs._fields)
+    if not legal or not all(
+        values
+        and all(isinstance(value, int) and value > 0 for value in values)
+        and values == sorted(set(values))
+        for values in ranges.values()
+    ):
+        raise InvalidInput(
+            f"ranges must give each of {', '.join(Knobs._fields)} as an ascending list of integers."
+        )
+
+
+def own(ranges: dict[str, list[int]], device: Device) -> bool:
+    return any(ranges[name] != getattr(device.device_model, name) for name in Knobs._fields)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import KnobRange, Knobs
 from profiling.models import Device, PowerMode, Run, Sweep, Workload
-from profiling.modes import measuring_order, unique
+from profiling.modes import chosen_modes, measuring_order, unique
 from profiling.signals import sweep_drained, sweep_started
 
 MAX_RUNS = 5000
@@ -128,3 +128,13 @@ def sweep_settle(*, sweep_id: int) -> None:
         done = Run.objects.filter(sweep_id=sweep_id, state=Run.State.COMPLETE).exists()
         state = Sweep.State.DONE if done else Sweep.State.FAILED
         Sweep.objects.filter(pk=sweep_id, state__in=OPEN).update(state=state, finished=timezone.now())
+
+
+def sweep_plan_modes(
+    *, device: Device, strategy: str, listed: Sequence[dict[str, int]], count: int, seed: int
+) -> list[Knobs]:
+    """What a request measures first, for the page that shows it and for the request itself."""
+    named = [Knobs(**mode) for mode in listed]
+    if (strategy == "list") != bool(named):
+        raise InvalidInput("Strategy `list` needs modes, and only that one takes them.")
+    return chosen_modes(strategy, device.ranges, device.device_model.presets, named, count, seed)

@@ -1,0 +1,96 @@
+from typing import Any
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.fields import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from profiling.models import Device, Sweep, Workload
+from profiling.modes import STRATEGIES
+from profiling.selectors.sweeps import sweep_list
+from profiling.services.sweeps import sweep_cancel, sweep_plan_modes, sweep_request, sweep_resume
+
+
+class SweepSerializer(serializers.ModelSerializer):
+    device: Field = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    workload: Field = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    runs_total = serializers.IntegerField(read_only=True)
+    runs_complete = serializers.IntegerField(read_only=True)
+    runs_failed = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Sweep
+        fields = ["id", "device", "workload", "strategy", "options", "state", "message", "created", "started"]
+        fields += ["finished", "runs_total", "runs_complete", "runs_failed"]
+
+
+class KnobsSerializer(serializers.Serializer):
+    cores = serializers.IntegerField()
+    cpu_khz = serializers.IntegerField()
+    gpu_khz = serializers.IntegerField()
+    mem_khz = serializers.IntegerField()
+
+
+class SweepRequestSerializer(serializers.Serializer):
+    device = serializers.SlugRelatedField(
+        slug_field="slug", queryset=Device.objects.select_related("device_model")
+    )
+    workload = serializers.SlugRelatedField(slug_field="slug", queryset=Workload.objects.all())
+    strategy = serializers.ChoiceField(choices=sorted(STRATEGIES))
+    modes = KnobsSerializer(many=True, required=False, help_text="for strategy `list`")
+    count = serializers.IntegerField(
+        default=20, min_value=1, max_value=5000, help_text="for `random` and `active`"
+    )
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+
+
+def person(request: Request) -> User:
+    assert isinstance(request.user, User)  # ScopePermission let nobody else in
+    return request.user
+
+
+class SweepViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
+    queryset = Sweep.objects.none()
+    serializer_class = SweepSerializer
+    write_scope = "plan"
+    filterset_fields = ["state", "strategy"]
+
+    def get_queryset(self) -> Any:
+        return sweep_list()
+
+    def answer(self, sweep: Sweep, status: int = 200) -> Response:
+        return Response(SweepSerializer(sweep_list().get(pk=sweep.pk)).data, status=status)
+
+    @extend_schema(request=SweepRequestSerializer, responses={201: SweepSerializer})
+    def create(self, request: Request) -> Response:
+        asked = SweepRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        fields = dict(asked.validated_data)
+        workload, listed = fields.pop("workload"), fields.pop("modes", [])
+        modes = sweep_plan_modes(listed=listed, **fields)
+        options = {name: fields.pop(name) for name in ("count", "seed")}
+        sweep = sweep_request(
+            workload=workload,
+            modes=modes,
+            options=options,
+            user=person(request),
+            **fields,
+        )
+        return self.answer(sweep, 201)
+
+    @extend_schema(request=None, responses=SweepSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        sweep = self.get_object()
+        sweep_cancel(sweep=sweep)
+        return self.answer(sweep)
+
+    @extend_schema(request=None, responses=SweepSerializer)
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str) -> Response:
+        sweep = self.get_object()
+        sweep_resume(sweep=sweep)
+        return self.answer(sweep)

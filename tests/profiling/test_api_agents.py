@@ -1,0 +1,123 @@
+import pytest
+from rest_framework.test import APIClient
+
+from profiling.knobs import Knobs
+from profiling.models import ApiToken, Device, Run
+from profiling.services.sweeps import sweep_cancel, sweep_request
+
+FAST = Knobs(6, 2_201_600, 1_300_500, 3_199_000)
+RESULT = {
+    "measured": {
+        "time_ms": 59.0,
+        "power_mw": None,
+        "unknowns": {"power_mw": "no sensor"},
+        "flags": ["short"],
+    },
+    "telemetry": {"time_s": [0.0, 1.0], "temp_cpu_c": [41.5, None]},
+}
+
+
+@pytest.fixture
+def agent(board, eng) -> APIClient:
+    text = ApiToken.new_text()
+    ApiToken.objects.create(
+        user=eng,
+        name="desk-1",
+        prefix=text[:8],
+        digest=ApiToken.digest_of(text),
+        scopes=["device"],
+        device=board,
+    )
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    return client
+
+
+@pytest.fixture
+def sweep(board, resnet):
+    return sweep_request(device=board, workload=resnet, strategy="list", modes=[FAST])
+
+
+@pytest.fixture
+def claimed(agent, sweep) -> dict:
+    return agent.post("/api/v1/agent/claim/", {"agent": "a1"}).json()
+
+
+def test_an_agent_claims_what_to_measure_and_how(claimed):
+    assert [claimed[name] for name in Knobs._fields] == list(FAST)
+    assert claimed["workload"]["network"] == "ResNet-18"
+    assert claimed["minibatch"] == 16
+
+
+def test_with_nothing_to_do_the_answer_is_empty(agent, board):
+    assert agent.post("/api/v1/agent/claim/", {"agent": "a1"}).status_code == 204
+
+
+def test_a_result_comes_with_its_reasons_and_telemetry(agent, claimed):
+    url = f"/api/v1/agent/runs/{claimed['id']}/result/"
+    assert agent.post(url, RESULT).status_code == 200
+    assert agent.post(url, RESULT).status_code == 200
+    run = Run.objects.get(pk=claimed["id"])
+    assert (run.time_ms, run.power_mw, run.unknowns, run.flags) == (
+        59.0,
+        None,
+        {"power_mw": "no sensor"},
+        ["short"],
+    )
+    assert run.telemetry.get().rows == 2
+
+
+def test_a_heartbeat_brings_back_the_cancellation(agent, claimed, sweep):
+    url = f"/api/v1/agent/runs/{claimed['id']}/heartbeat/"
+    beat = {"agent": "a1", "status": {"minibatch": 7, "of": 40}}
+    assert agent.post(url, beat).json() == {"go_on": True}
+    assert Device.objects.get().status == {"minibatch": 7, "of": 40}
+    sweep_cancel(sweep=sweep)
+    assert agent.post(url, beat).json() == {"go_on": False}
+
+
+def test_a_failure_gives_the_run_back(agent, claimed):
+    agent.post(f"/api/v1/agent/runs/{claimed['id']}/failure/", {"reason": "out of memory"})
+    assert Run.objects.get().state == Run.State.PENDING
+
+
+def test_a_second_agent_gets_a_conflict(agent, claimed):
+    answer = agent.post("/api/v1/agent/claim/", {"agent": "a2"})
+    assert answer.status_code == 409
+    assert "one agent at a time" in answer.json()["detail"]
+
+
+def test_enrolling_keeps_the_boards_own_clocks(agent, board):
+    ranges = {
+        "cores": [2, 4, 6],
+        "cpu_khz": [268_800, 1_000_000],
+        "gpu_khz": [306_000],
+        "mem_khz": [3_199_000],
+    }
+    description = {"ranges": ranges, "software": {"l4t": "36.4"}, "nvpmodel_conf": "< PM_CONFIG DEFAULT=0 >"}
+    agent.post("/api/v1/agent/enroll/", {"agent": "a1", "description": description})
+    board.refresh_from_db()
+    assert board.ranges.maximum == Knobs(6, 1_000_000, 306_000, 3_199_000)
+    assert board.software == {"l4t": "36.4"}
+
+
+@pytest.mark.parametrize("ranges", [{"cores": [1]}, {**dict.fromkeys(Knobs._fields, [2, 1])}, "fast", {}])
+def test_senseless_ranges_are_refused(agent, ranges):
+    answer = agent.post("/api/v1/agent/enroll/", {"agent": "a1", "description": {"ranges": ranges}})
+    assert answer.status_code == 400
+    assert "ascending list" in answer.json()["detail"]
+
+
+def test_another_boards_runs_are_not_there(agent, sweep, orin):
+    other = Device.objects.create(slug="desk-2", name="Desk 2", device_model=orin)
+    run = Run.objects.get()
+    Run.objects.update(device=other)
+    assert agent.post(f"/api/v1/agent/runs/{run.pk}/result/", RESULT).status_code == 404
+
+
+def test_a_persons_token_cannot_play_agent(api, sweep):
+    assert api.post("/api/v1/agent/claim/", {"agent": "a1"}).status_code == 403
+
+
+def test_a_device_token_cannot_read_the_lab(agent, sweep):
+    assert agent.get("/api/v1/sweeps/").status_code == 403

@@ -1,0 +1,144 @@
+"""A board that is not there: a device model's tree of kernel files, an emulated law, the real driver.
+
+Everything it yields is emulated, and says so: `emulated` is True and `driver` is "emulated".
+"""
+
+import math
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from profiling.board.base import Reading
+from profiling.board.emulation.demand import EmulatedWorkload
+from profiling.board.emulation.kernel import EmulatedTree
+from profiling.board.emulation.law import Law
+from profiling.board.emulation.layout import ZONES, build, default_knobs, rail_files, rail_places
+from profiling.board.emulation.plant import Minibatch, Plant, VirtualClock
+from profiling.board.emulation.rails import rail_watts
+from profiling.board.sysfs import BoardRules, SysfsBoard
+from profiling.knobs import Knobs
+
+USER_HZ = 100
+
+
+class EmulatedBoard(SysfsBoard):
+    """SysfsBoard on the emulated tree of catalogue `entry`.
+
+    workload: what runs from the start (None: at rest). seed: equal seeds are the same board, and give
+    equal numbers. root: a folder that outlives the process (its tree is reused); by default a temporary
+    one. speed: virtual seconds per real second, None for as fast as possible. caps_khz: clocks a
+    stubborn firmware holds the board to, by "cpu", "gpu", "mem".
+    """
+
+    driver = "emulated"
+    emulated = True
+
+    def __init__(
+        self,
+        entry: Mapping[str, Any],
+        workload: EmulatedWorkload | None = None,
+        *,
+        seed: int = 0,
+        root: Path | None = None,
+        speed: float | None = None,
+        bwmgr: bool = False,
+        caps_khz: dict[str, int] | None = None,
+    ) -> None:
+        if root is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="jetsonlab-emulated-")
+            root = Path(self._folder.name)
+        if not (root / "proc/stat").exists():
+            build(entry, root, bwmgr=bwmgr)
+            _boot(EmulatedTree(root), entry)
+        self.entry = entry
+        tree = EmulatedTree(root, caps_khz)
+        super().__init__(root, BoardRules.from_entry(entry), tree=tree)
+        self.plant = Plant(Law(entry, seed), self.current, seed)
+        self.clock = VirtualClock(self._advance, speed)
+        self._shown = -1
+        self._ticks = [[0.0, 0.0] for _ in self.cpu.cores]
+        if workload:
+            self.start(workload)
+
+    def start(self, workload: EmulatedWorkload) -> None:
+        """Run `workload` from now on, while time passes; its first minibatch is the warm-up."""
+        self.plant.start(workload)
+
+    def stop(self) -> None:
+        self.plant.stop()
+
+    def run_minibatch(self) -> Minibatch:
+        """Let time pass until one more minibatch is done; ValueError when no workload runs."""
+        before = self.plant.now
+        done = self.plant.run_minibatch()
+        self._count(self.plant.now - before)
+        return done
+
+    def finished(self) -> list[Minibatch]:
+        """The minibatches done since the last call, as a runner's lines would tell them."""
+        done = list(self.plant.done)
+        self.plant.done.clear()
+        return done
+
+    def apply(self, knobs: Knobs) -> Knobs:
+        try:
+            return super().apply(knobs)
+        finally:
+            self.plant.switched()
+
+    def restore(self) -> None:
+        try:
+            super().restore()
+        finally:
+            self.plant.switched()
+
+    def read(self) -> Reading:
+        self.show_sensors()
+        return super().read()
+
+    def show_sensors(self) -> None:
+        """Bring the sensor files up to the present period, for this driver and any other on the tree."""
+        if self._shown == self.plant.tick:
+            return
+        self._shown = self.plant.tick
+        parts, tree = self.plant.sensed(), self.tree
+        assert isinstance(tree, EmulatedTree)
+        watts = rail_watts(parts, self.entry.get("rails") or (), self.rules.total_rails)
+        for label, (folder, channel) in rail_places(self.entry).items():
+            for path, value in rail_files(folder, channel, 1000 * float(watts[label][0]), label):
+                tree.put(path, value)
+        for index, zone in enumerate(ZONES):
+            offset = {"cpu-thermal": -1.5, "soc0-thermal": -3.0}.get(zone, 0.0)
+            degrees = self.plant.degrees + offset
+            tree.put(f"sys/class/thermal/thermal_zone{index}/temp", round(degrees * 1000))
+        tree.put(f"{self.gpu.device}/load", round(1000 * self.plant.busy[0]))
+        tree.put("proc/stat", self._stat())
+
+    def _advance(self, seconds: float) -> None:
+        self.plant.advance(seconds)
+        self._count(seconds)
+
+    def _count(self, seconds: float) -> None:
+        """The kernel's tick counters: busy cores are filled one after the other."""
+        self.clock.time_s = self.plant.now  # type: ignore[attr-defined]
+        online, busy = self.cpu.online(), self.plant.busy[1]
+        for position, core in enumerate(online):
+            share = min(1.0, max(0.02, busy - position))
+            self._ticks[core][0] += share * seconds * USER_HZ
+            self._ticks[core][1] += (1 - share) * seconds * USER_HZ
+
+    def _stat(self) -> str:
+        online = set(self.cpu.online())
+        lines = [
+            f"cpu{core} {math.floor(busy)} 0 0 {math.floor(idle)} 0 0 0 0 0 0"
+            for core, (busy, idle) in enumerate(self._ticks)
+            if core in online
+        ]
+        return "\n".join(["cpu 0 0 0 0 0 0 0 0 0 0", *lines])
+
+
+def _boot(tree: EmulatedTree, entry: Mapping[str, Any]) -> None:
+    """Start as nvpmodel leaves the board: the default mode's cores on, the others off."""
+    board = SysfsBoard(tree.root, tree=tree)
+    board.cpu.set_online(default_knobs(entry).cores)

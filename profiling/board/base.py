@@ -31,15 +31,17 @@ class Reading:
     """One look at every sensor. Unknown is None (or absent), and `unknown` says why, by the same name.
 
     time_s: the board's clock. rails_mw: each power rail in mW, under the board's own label.
-    total_mw: the module's power by `total_rule`, the rails added, as text. cpu_khz: one clock a core, None
-    where the core is off. utilisation: 0..100 %, by "cpu0", "cpu1", …, "gpu". temperatures_c: by zone.
-    alarms: what throttles now, in the kernel's words; such a sample does not show the mode's own power.
+    total_mw: the module's power by `total_rule`, the rails added, as text. online: cores in use.
+    cpu_khz: one clock a core, None where the core is off or its clock unknown. utilisation: 0..100 %, by
+    "cpu0", "cpu1", …, "gpu". temperatures_c: by zone. alarms: what throttles now, in the kernel's words;
+    such a sample does not show the mode's own power.
     """
 
     time_s: float
     rails_mw: dict[str, float | None] = field(default_factory=dict)
     total_mw: float | None = None
     total_rule: str = ""
+    online: int = 0
     cpu_khz: tuple[int | None, ...] = ()
     gpu_khz: int | None = None
     mem_khz: int | None = None
@@ -47,10 +49,6 @@ class Reading:
     temperatures_c: dict[str, float | None] = field(default_factory=dict)
     alarms: tuple[str, ...] = ()
     unknown: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def online(self) -> int:
-        return sum(khz is not None for khz in self.cpu_khz)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -130,6 +130,7 @@ class SysfsBoard:
             rails_mw=powers,
             total_mw=total,
             total_rule=" + ".join(self.rule),
+            online=len(self.cpu.online()),
             cpu_khz=self.cpu.clocks(),
             gpu_khz=_or_reason(self.gpu.clock, "gpu_khz", reasons),
             mem_khz=_or_reason(self.emc.clock, "mem_khz", reasons),

@@ -47,8 +47,11 @@ class WorkloadProcess(Protocol):
     @property
     def facts(self) -> Mapping[str, Any]: ...
 
+    def is_ready(self, cores: int | None) -> bool:
+        """Whether it runs or is held already, on so many threads (None: on as many as it likes)."""
+
     def start(self, cores: int | None) -> None:
-        """Be ready for `go` on so many threads; at once when already ready on as many. WorkloadFailed."""
+        """Be ready for `go` on so many threads; at once when it is already. WorkloadFailed."""
 
     def go(self) -> None:
         """Run minibatch after minibatch."""

@@ -54,8 +54,11 @@ class RunnerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._cores: int | None = None
 
+    def is_ready(self, cores: int | None) -> bool:
+        return self._process is not None and self._process.poll() is None and self._cores == cores
+
     def start(self, cores: int | None) -> None:
-        if self._process is not None and self._process.poll() is None and self._cores == cores:
+        if self.is_ready(cores):
             return
         self.stop()
         self._cores = cores

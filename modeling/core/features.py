@@ -27,7 +27,7 @@ class LogSurface:
 
     Multilinear in the log knobs where the table is a complete grid, radial basis functions through the
     nearest measured modes elsewhere. Exact on measured modes, constant beyond the table's edges. A minibatch
-    column of the reference is averaged out where `width` is 4, ignored in queries where the reference has none.
+    column of the reference is averaged out where `width` is 4; one the reference lacks is ignored in queries.
     """
 
     def __init__(self, reference: Measured, width: int = len(KNOB_COLUMNS)) -> None:
@@ -35,8 +35,8 @@ class LogSurface:
         self.width = min(width, reference.knobs.shape[1])
         knobs, rows = np.unique(reference.knobs[:, : self.width], axis=0, return_inverse=True)
         values = np.log(np.column_stack([reference.time_ms, reference.power_mw]))
-        means = np.column_stack([np.bincount(rows.ravel(), column) for column in values.T])
-        means /= np.bincount(rows.ravel())[:, None]
+        sums = np.column_stack([np.bincount(rows.ravel(), column) for column in values.T])
+        means = sums / np.bincount(rows.ravel())[:, None]
         points = log_knobs(knobs, self.maximum)
         self.low, self.high = points.min(axis=0), points.max(axis=0)
         axes = [np.unique(column) for column in points.T]

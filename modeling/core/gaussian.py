@@ -1,4 +1,4 @@
-"""Gaussian process regression with hyperparameters by marginal likelihood (Rasmussen & Williams 2006, ch. 2, 5)."""
+"""Gaussian process regression, hyperparameters by evidence (Rasmussen & Williams 2006, chapters 2 and 5)."""
 
 from dataclasses import dataclass
 from typing import Self

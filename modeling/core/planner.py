@@ -155,7 +155,7 @@ def least_energy_within(
 def with_measured(
     prediction: Prediction, rows: IntArray, time_ms: FloatArray, power_mw: FloatArray, log_sd: float = 0.0
 ) -> Prediction:
-    """The prediction with measured rows (k,) put in its place; log_sd is the measurement's own, 0 is exact."""
+    """The prediction with measured rows (k,) in their place; log_sd is the measurement's, 0 is exact."""
     time, power = prediction.time_ms.copy(), prediction.power_mw.copy()
     time[rows], power[rows] = time_ms, power_mw
     sds = [None if sd is None else sd.copy() for sd in (prediction.time_log_sd, prediction.power_log_sd)]

@@ -28,7 +28,7 @@ class Table:
 
 
 def read_table(path: Path | str, kind: str = "training", name: str | None = None) -> Table:
-    """Read a CSV with cores, cpu (kHz), gpu (Hz), mem (Hz), observed_time (ms), observed_power (W), optional bs.
+    """Read a CSV of cores, cpu (kHz), gpu, mem (Hz), observed_time (ms), observed_power (W), optional bs.
 
     Any subset of a board's grid will do. A mode that occurs more than once becomes one row with the mean of
     its times and powers. TableError where columns lack or values are not positive numbers.

@@ -5,8 +5,8 @@ from importlib import import_module
 from modeling.core.predictors.base import BasePredictor
 
 METHODS = {
-    "powertrain": "modeling.core.predictors.powertrain:PowerTrainPredictor",
-    "nn": "modeling.core.predictors.nn:NetworkPredictor",
+    # "powertrain": "modeling.core.predictors.powertrain:PowerTrainPredictor",
+    # "nn": "modeling.core.predictors.nn:NetworkPredictor",
     "gp": "modeling.core.predictors.gp:GaussianProcessPredictor",
     "linear": "modeling.core.predictors.linear:LinearPredictor",
     "nearest": "modeling.core.predictors.nearest:NearestPredictor",

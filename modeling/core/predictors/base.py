@@ -44,7 +44,7 @@ class BasePredictor:
     def fit(self, knobs: IntArray, time_ms: FloatArray, power_mw: FloatArray) -> Self:
         """Learn from n measured modes: knobs int (n, 4 or 5), time_ms and power_mw float (n,).
 
-        ValueError where shapes differ or a value is not a positive number, or a reference is needed and lacks.
+        ValueError where shapes differ, a value is not a positive number, or a reference lacks that is needed.
         """
         if self.needs_reference and not self.corpus and self.prepared is None:
             raise ValueError(f"{self.method} needs a reference workload: give one in corpus")

@@ -57,13 +57,13 @@ class GaussianProcessPredictor(BasePredictor):
         return np.column_stack([own, *scaled]), SHARED_SHAPE * np.mean(shapes, axis=0)
 
     def _predict(self, knobs: IntArray) -> Prediction:
-        means, sds = [], []
-        for column, process in enumerate(self.processes_):
-            inputs, shape = self._inputs(knobs, column)
-            mean, sd = process.predict(inputs)
-            means.append(np.exp(mean + shape))
-            sds.append(sd)
-        return Prediction(*means, *sds)
+        (time, time_sd), (power, power_sd) = (self._quantity(knobs, column) for column in range(2))
+        return Prediction(time, power, time_sd, power_sd)
+
+    def _quantity(self, knobs: IntArray, column: int) -> tuple[FloatArray, FloatArray]:
+        inputs, shape = self._inputs(knobs, column)
+        mean, log_sd = self.processes_[column].predict(inputs)
+        return np.exp(mean + shape), log_sd
 
     def _state(self) -> tuple[Tensors, Card]:
         tensors = {"knobs": self.knobs_, "logs": self.logs_}

@@ -1,0 +1,101 @@
+"""Every method sits the same exam; what only one of them does is tested beside it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from modeling.core import artefact
+from modeling.core.metrics import coverage, mape
+from modeling.core.predictors import METHODS, predictor_class
+from tests.contracts_predictor import MODES, REFERENCE, TARGET, PredictorContract
+from tests.core.boards import some, workload
+
+
+class TestNearest(PredictorContract):
+    method = "nearest"
+    worst_mape = 25
+
+
+class TestLinear(PredictorContract):
+    method = "linear"
+
+    def test_it_finds_a_straight_line(self):
+        time = MODES[:, 1] / 1e4 + 3 * MODES[:, 0]
+        rows = some(TARGET, 8)
+        fitted = self.new().fit(MODES[rows], time[rows], time[rows])
+        assert fitted.predict(MODES).time_ms == pytest.approx(time)
+
+
+class TestMaxn(PredictorContract):
+    method = "maxn"
+
+    def test_it_says_of_all_modes_what_maxn_does(self):
+        assert set(self.new().fit(MODES, TARGET.time_ms, TARGET.power_mw).predict(MODES).time_ms) == {
+            TARGET.time_ms[-1]
+        }
+
+
+class TestGaussianProcess(PredictorContract):
+    method = "gp"
+    worst_mape = 4
+
+    def test_a_like_reference_helps_when_little_is_measured(self):
+        like = workload("like", gpu=62, cpu=24)
+        alone, helped = (self.fitted(5, corpus=c).predict(MODES).time_ms for c in ((), (like,)))
+        assert mape(TARGET.time_ms, helped) < mape(TARGET.time_ms, alone) / 2
+
+    def test_its_intervals_cover(self):
+        p = self.fitted(20).predict(MODES)
+        assert coverage(TARGET.time_ms, p.time_ms, p.time_log_sd) > 80
+
+    def test_it_grows_surer_with_measurements(self):
+        few, many = (self.fitted(count).predict(MODES).time_log_sd for count in (3, 60))
+        assert np.median(many) < np.median(few) / 2
+
+
+def test_every_method_sits_the_exam():
+    def children(cls):
+        return {cls.method} | {name for child in cls.__subclasses__() for name in children(child)}
+
+    sitting = {name for child in PredictorContract.__subclasses__() for name in children(child)}
+    assert sitting >= set(METHODS)
+
+
+def test_an_unknown_method_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="nearest"):
+        predictor_class("crystal ball")
+
+
+def test_plain_methods_do_not_load_torch():
+    script = (
+        "import sys, modeling.core.artefact; from modeling.core.predictors import predictor_class as p;"
+        "[p(n) for n in ('gp', 'linear', 'nearest', 'maxn')]; sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
+def test_an_artefact_carries_its_card():
+    fitted = predictor_class("nearest")(seed=5).fit(MODES[:3], TARGET.time_ms[:3], TARGET.power_mw[:3])
+    card = artefact.read_card(artefact.save(fitted, rows=3, workload=REFERENCE.name))
+    assert (card["method"], card["seed"], card["rows"], card["workload"]) == ("nearest", 5, 3, "reference")
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80\x04K\x01.", b"\xff" * 100, b"\x02\0\0\0\0\0\0\0{}"])
+def test_other_bytes_are_no_artefact(data):
+    with pytest.raises(artefact.ArtefactError):
+        artefact.load(data)
+
+
+def test_a_cut_artefact_is_refused():
+    fitted = predictor_class("nearest")().fit(MODES[:3], TARGET.time_ms[:3], TARGET.power_mw[:3])
+    with pytest.raises(artefact.ArtefactError):
+        artefact.load(artefact.save(fitted)[:-8])
+
+
+def test_an_artefact_of_another_format_is_refused():
+    header = json.dumps({"__metadata__": {"card": json.dumps({"format": 99, "method": "gp"})}}).encode()
+    with pytest.raises(artefact.ArtefactError, match="fit it again"):
+        artefact.load(len(header).to_bytes(8, "little") + header)

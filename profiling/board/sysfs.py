@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from profiling.board.base import Clock, Reading, SystemClock, check_legal
 from profiling.board.cpu import Cpu, CpuLoad
 from profiling.board.emc import find_emc
-from profiling.board.fan import FULL, fan_file
+from profiling.board.fan import fan_file
 from profiling.board.files import Tree, Unreadable, Unsettled
 from profiling.board.gpu import Gpu
 from profiling.board.journal import Journal
@@ -38,7 +38,9 @@ class BoardRules:
 class SysfsBoard:
     """A Board on the kernel's files under `root`; writing needs root's rights, or go through boardd.
 
-    state_file: where the values found are kept until `restore`; by default under `root`.
+    state_file: where the values found are kept until `restore`; by default under `root`. fan_duty: hold
+    the fan there (0..255) from the first `apply` on, where there is one; its speed is part of the board's
+    power and, through temperature, of its leakage.
     """
 
     driver = "sysfs"
@@ -50,6 +52,7 @@ class SysfsBoard:
         rules: BoardRules | None = None,
         *,
         state_file: Path | None = None,
+        fan_duty: int | None = None,
         tree: Tree | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -61,6 +64,7 @@ class SysfsBoard:
         self.rails = find_rails(self.tree)
         self.rule = total_rule((rail.label for rail in self.rails), self.rules.total_rails)
         self.journal = Journal(self.tree, state_file or self.tree.root / STATE_FILE)
+        self.fan_duty = fan_duty
         self._ranges: KnobRange | None = None
 
     def ranges(self) -> KnobRange:
@@ -98,6 +102,7 @@ class SysfsBoard:
         self.cpu.pin(knobs.cpu_khz)
         self.gpu.pin(knobs.gpu_khz)
         self.emc.pin(knobs.mem_khz)
+        self._hold_fan()
         self._check_settled(knobs)
         return self.current()
 
@@ -140,14 +145,11 @@ class SysfsBoard:
             unknown=reasons,
         )
 
-    def hold_fan(self, duty: int = FULL) -> bool:
-        """Hold the fan at `duty` of 255 until `restore`; False where the board has none to hold."""
+    def _hold_fan(self) -> None:
         file = fan_file(self.tree)
-        if file is None:
-            return False
-        self.journal.remember([file])
-        self.tree.write(file, duty)
-        return True
+        if self.fan_duty is not None and file is not None:
+            self.journal.remember([file])
+            self.tree.write(file, self.fan_duty)
 
     def restore(self) -> None:
         self.journal.put_back()

@@ -292,8 +292,8 @@ def test_throttling_is_told_from_alarms_cooling_and_counters(root):
 
 
 def test_the_fan_is_held_and_put_back(root):
-    board = board_of("agx-orin", root)
-    assert board.hold_fan()
+    board = SysfsBoard(root, fan_duty=255)
+    board.apply(SLOW)
     assert (root / "sys/class/hwmon/hwmon0/pwm1").read_text().strip() == "255"
     board.restore()
     assert (root / "sys/class/hwmon/hwmon0/pwm1").read_text().strip() == "80"

@@ -29,10 +29,10 @@ class Cpu:
         self.cores = tuple(int(folder.rsplit("cpu", 1)[1]) for folder in folders)
         if 0 not in self.cores:
             raise BoardError(f"/{CPUS} under {tree.root} lists no CPU: is this a Linux machine's tree?")
-        first = self._related(0)
+        first = self.related(0)
         self.order = (*first, *(core for core in self.cores if core not in first))
 
-    def _related(self, core: int) -> tuple[int, ...]:
+    def related(self, core: int) -> tuple[int, ...]:
         """Cores sharing this core's clock, on or off; the core alone where the kernel does not say."""
         try:
             related = self.tree.numbers(f"{CPUS}/cpu{core}/cpufreq/related_cpus")
@@ -61,7 +61,7 @@ class Cpu:
         folders = []
         for core in self.online():
             if core not in seen and self.tree.exists(f"{CPUS}/cpu{core}/cpufreq/scaling_max_freq"):
-                seen.update(self._related(core))
+                seen.update(self.related(core))
                 folders.append(f"{CPUS}/cpu{core}/cpufreq")
         return folders
 

@@ -38,6 +38,11 @@ def lift_caps(tree: Tree) -> None:
             tree.write(cap, 0)
 
 
+def bpmp_table(tree: Tree) -> list[int]:
+    """The kernel cuts 1065599999 Hz to 1065599 kHz; every memory clock is a whole number of 100 kHz."""
+    return sorted({round((khz + 1) / 100) * 100 for khz in tree.numbers(BPMP_TABLE)})
+
+
 class BpmpEmc:
     """TX2 to Orin: the boot processor's debugfs. An unknown rate is accepted and silently ignored."""
 
@@ -45,7 +50,7 @@ class BpmpEmc:
         self.tree = tree
 
     def table(self) -> list[int]:
-        return sorted(set(self.tree.numbers(BPMP_TABLE)))
+        return bpmp_table(self.tree)
 
     def files(self) -> list[str]:
         return [*CAPS, f"{BPMP}/mrq_rate_locked", f"{BPMP}/state", f"{BPMP}/rate"]
@@ -54,7 +59,10 @@ class BpmpEmc:
         lift_caps(self.tree)
         self.tree.write(f"{BPMP}/mrq_rate_locked", 1)  # else the bandwidth manager overrides the rate
         self.tree.write(f"{BPMP}/state", 1)
-        self.tree.write(f"{BPMP}/rate", khz * 1000)
+        for hertz in (khz * 1000, khz * 1000 - 1):  # 1065600 kHz is 1065599999 Hz on some boards
+            self.tree.write(f"{BPMP}/rate", hertz)
+            if self.clock() == khz:
+                return
 
     def clock(self) -> int:
         return to_khz(self.tree.number(f"{BPMP}/rate"))
@@ -73,7 +81,7 @@ class BwmgrEmc:
         try:
             return [to_khz(hertz) for hertz in self._hertz()]
         except Unreadable:
-            return sorted(set(self.tree.numbers(BPMP_TABLE)))
+            return bpmp_table(self.tree)
 
     def files(self) -> list[str]:
         return [*CAPS, f"{BWMGR}/min_freq", f"{BWMGR}/max_freq"]

@@ -204,6 +204,13 @@ def test_a_memory_rate_the_kernel_ignores_in_silence_is_noticed(root):
         board.apply(SLOW)
 
 
+def test_a_memory_clock_the_table_cuts_short_is_set_exactly(tmp_path):
+    board = board_of("agx-xavier", tmp_path)
+    assert 1065600 in board.ranges().mem_khz
+    board.apply(Knobs(8, 2265600, 1377000, 1065600))
+    assert (tmp_path / "sys/kernel/debug/bpmp/debug/clk/emc/rate").read_text().strip() == "1065599999"
+
+
 def test_a_clock_printed_a_little_off_is_the_nearest_step(root):
     board = board_of("agx-orin", root)
     board.apply(SLOW)

@@ -84,11 +84,11 @@ class EmulatedTree(Tree):
 
     def _set_rate(self, hertz: int) -> None:
         locked = self.text(f"{BPMP}/mrq_rate_locked") == "1"
-        known = [khz * 1000 for khz in self.numbers(BPMP_TABLE)]
-        near = [rate for rate in known if abs(rate - hertz) < 1000]
+        # The table is cut to kHz: 1065599 there is 1065599999 Hz, and nothing else will do.
+        known = [khz * 1000 + 999 if khz % 100 else khz * 1000 for khz in self.numbers(BPMP_TABLE)]
         cap = self.caps_khz.get("mem", hertz) * 1000
-        if locked and near:
-            self.put(f"{BPMP}/rate", max((r for r in known if r <= min(near[0], cap)), default=known[0]))
+        if locked and hertz in known:
+            self.put(f"{BPMP}/rate", max((r for r in known if r <= min(hertz, cap)), default=known[0]))
 
     def _override(self) -> None:
         """Override off, the bandwidth manager keeps the last rate asked for."""

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from profiling.board.base import Reading
+from profiling.board.cpu import Cpu
 from profiling.board.emulation.demand import EmulatedWorkload
 from profiling.board.emulation.kernel import EmulatedTree
 from profiling.board.emulation.law import Law
 from profiling.board.emulation.layout import ZONES, build, default_knobs, rail_files, rail_places
 from profiling.board.emulation.plant import Minibatch, Plant, VirtualClock
 from profiling.board.emulation.rails import rail_watts
+from profiling.board.emulation.stock import boot, gpu_share, switch
 from profiling.board.sysfs import BoardRules, SysfsBoard
 from profiling.knobs import Knobs
 
 USER_HZ = 100
+BOOTING_S = 35.0
 
 
 class EmulatedBoard(SysfsBoard):
@@ -50,12 +53,14 @@ class EmulatedBoard(SysfsBoard):
             root = Path(self._folder.name)
         if not (root / "proc/stat").exists():
             build(entry, root, bwmgr=bwmgr)
-            _boot(EmulatedTree(root), entry)
+            # As nvpmodel leaves the board at boot: the default mode's cores on, the others off.
+            Cpu(EmulatedTree(root)).set_online(default_knobs(entry).cores)
         self.entry = entry
-        tree = EmulatedTree(root, caps_khz)
-        super().__init__(root, BoardRules.from_entry(entry), tree=tree)
-        self.plant = Plant(Law(entry, seed), self.current, seed)
-        self.clock = VirtualClock(self._advance, speed)
+        self.seed = seed
+        self._kernel = EmulatedTree(root, caps_khz)
+        super().__init__(root, BoardRules.from_entry(entry), tree=self._kernel)
+        self.plant = Plant(Law(entry, seed, gpu_share(self._kernel)), self.current, seed)
+        self.clock: VirtualClock = VirtualClock(self._advance, speed)
         self._shown = -1
         self._ticks = [[0.0, 0.0] for _ in self.cpu.cores]
         if workload:
@@ -93,6 +98,20 @@ class EmulatedBoard(SysfsBoard):
         finally:
             self.plant.switched()
 
+    def nvpmodel(self, mode_id: int) -> None:
+        """Switch to a stock mode as the real tool does; BoardError when only a reboot would."""
+        switch(self._kernel, self.entry, mode_id)
+        self.plant.switched()
+
+    def reboot(self, mode_id: int) -> None:
+        """Restart in a stock mode: its GPU mask comes into force, the workload and all caps are gone."""
+        self.stop()
+        self.journal.forget()
+        boot(self._kernel, self.entry, mode_id)
+        self.plant.law = Law(self.entry, self.seed, gpu_share(self._kernel))
+        self.clock.sleep(BOOTING_S)
+        self.plant.switched()
+
     def read(self) -> Reading:
         self.show_sensors()
         return super().read()
@@ -102,8 +121,7 @@ class EmulatedBoard(SysfsBoard):
         if self._shown == self.plant.tick:
             return
         self._shown = self.plant.tick
-        parts, tree = self.plant.sensed(), self.tree
-        assert isinstance(tree, EmulatedTree)
+        parts, tree = self.plant.sensed(), self._kernel
         watts = rail_watts(parts, self.entry.get("rails") or (), self.rules.total_rails)
         for label, (folder, channel) in rail_places(self.entry).items():
             for path, value in rail_files(folder, channel, 1000 * float(watts[label][0]), label):
@@ -121,7 +139,7 @@ class EmulatedBoard(SysfsBoard):
 
     def _count(self, seconds: float) -> None:
         """The kernel's tick counters: busy cores are filled one after the other."""
-        self.clock.time_s = self.plant.now  # type: ignore[attr-defined]
+        self.clock.time_s = self.plant.now
         online, busy = self.cpu.online(), self.plant.busy[1]
         for position, core in enumerate(online):
             share = min(1.0, max(0.02, busy - position))
@@ -136,9 +154,3 @@ class EmulatedBoard(SysfsBoard):
             if core in online
         ]
         return "\n".join(["cpu 0 0 0 0 0 0 0 0 0 0", *lines])
-
-
-def _boot(tree: EmulatedTree, entry: Mapping[str, Any]) -> None:
-    """Start as nvpmodel leaves the board: the default mode's cores on, the others off."""
-    board = SysfsBoard(tree.root, tree=tree)
-    board.cpu.set_online(default_knobs(entry).cores)

@@ -4,7 +4,7 @@ import pytest
 from profiling.board.emulated import EmulatedBoard
 from profiling.board.emulation.demand import NETWORKS, EmulatedWorkload
 from profiling.board.emulation.law import emulated_table
-from profiling.errors import BoardError, InvalidInput
+from profiling.errors import BoardError, InvalidInput, NotFound
 from profiling.knobs import Knobs
 from profiling.soc import knob_range
 from tests.board.conftest import ENTRIES
@@ -159,3 +159,47 @@ def test_a_device_model_nobody_described_still_runs():
     board = EmulatedBoard(entry, RESNET)
     board.clock.sleep(3)
     assert board.read().total_mw > 5000
+
+
+def test_a_stock_mode_with_the_same_mask_switches_live(orin):
+    board = EmulatedBoard(orin)
+    board.nvpmodel(1)
+    assert board.current() == Knobs(4, 1113600, 420750, 3199000)  # caps on the memory are not a rate
+
+
+def test_a_stock_mode_with_another_mask_wants_a_reboot_and_changes_nothing():
+    board = EmulatedBoard(ENTRIES["orin-nano-8gb"])
+    before = board.current()
+    with pytest.raises(BoardError, match="Reboot required") as caught:
+        board.nvpmodel(1)
+    assert caught.value.extra["reboot"]
+    assert board.current() == before
+
+
+def test_after_the_reboot_the_mode_is_in_force_with_half_the_gpu():
+    board = EmulatedBoard(ENTRIES["orin-nano-8gb"], RESNET)
+    full = board.apply(board.ranges().maximum)
+    board.run_minibatch()
+    before = [board.run_minibatch().time_ms for _ in range(9)][-1]
+    board.reboot(1)
+    assert board.current().cores == 4
+    board.nvpmodel(1)
+    board.apply(full)
+    board.start(RESNET)
+    board.run_minibatch()
+    assert [board.run_minibatch().time_ms for _ in range(9)][-1] > 1.3 * before
+
+
+def test_a_stock_mode_nobody_wrote_down_is_not_found(orin):
+    with pytest.raises(NotFound, match="no power mode 9"):
+        EmulatedBoard(orin).nvpmodel(9)
+
+
+def test_a_board_kept_on_disk_is_found_as_it_was_left(orin, tmp_path):
+    board = EmulatedBoard(orin, root=tmp_path)
+    found = board.current()
+    board.apply(FAST)
+    again = EmulatedBoard(orin, root=tmp_path)
+    assert again.current() == FAST
+    again.restore()
+    assert again.current() == found

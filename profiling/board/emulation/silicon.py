@@ -46,6 +46,17 @@ class Silicon:
     loss: float  # share lost in conversion at half load
     thermal_c_per_w: float
 
+    def with_gpu(self, share: float) -> "Silicon":
+        """The same chip with only a share of its GPU's units on."""
+        units = max(1, round(self.sm_count * share))
+        return replace(
+            self,
+            multipliers=round(self.multipliers * share),
+            sm_count=units,
+            gpu_w=self.gpu_w * (0.15 + 0.85 * share),
+            gpu_leak_w=self.gpu_leak_w * share,
+        )
+
     def scaled(self, watts: float) -> "Silicon":
         """The same chip with every power figure multiplied."""
         named = ("gpu_w", "gpu_leak_w", "core_w", "cluster_w", "core_leak_w", "dram_idle_w", "controller_w")

@@ -127,7 +127,7 @@ class SysfsBoard:
         if total is None:
             reasons["total_mw"] = total_reason
         utilisation = self.cpu_load.read()
-        gpu_load = _or_reason(self.gpu.load_percent, "gpu", reasons)
+        gpu_load = or_reason(self.gpu.load_percent, "gpu", reasons)
         if gpu_load is not None:
             utilisation["gpu"] = gpu_load
         return Reading(
@@ -137,8 +137,8 @@ class SysfsBoard:
             total_rule=" + ".join(self.rule),
             online=len(self.cpu.online()),
             cpu_khz=self.cpu.clocks(),
-            gpu_khz=_or_reason(self.gpu.clock, "gpu_khz", reasons),
-            mem_khz=_or_reason(self.emc.clock, "mem_khz", reasons),
+            gpu_khz=or_reason(self.gpu.clock, "gpu_khz", reasons),
+            mem_khz=or_reason(self.emc.clock, "mem_khz", reasons),
             utilisation=utilisation,
             temperatures_c=degrees,
             alarms=self.alarms.read(),
@@ -161,7 +161,7 @@ def _check_step(name: str, asked: int, settled: int, table: Sequence[int]) -> No
         raise Unsettled(name, asked, settled)
 
 
-def _or_reason(look: Callable[[], Number], name: str, reasons: dict[str, str]) -> Number | None:
+def or_reason(look: Callable[[], Number], name: str, reasons: dict[str, str]) -> Number | None:
     try:
         return look()
     except Unreadable as error:

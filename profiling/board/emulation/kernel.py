@@ -65,7 +65,8 @@ class EmulatedTree(Tree):
             home = f"{CPUS}/cpu{core}"
             home += "/cpufreq" if self.exists(f"{home}/cpufreq") else "/.cpufreq-off"
             self.put(f"{home}/{name}", khz)
-            self.put(f"{home}/scaling_cur_freq", self.number(f"{home}/scaling_max_freq"))
+            for clock in ("scaling_cur_freq", "cpuinfo_cur_freq"):
+                self.put(f"{home}/{clock}", self.number(f"{home}/scaling_max_freq"))
         return None
 
     def _limit_device(self, path: str, hertz: int) -> None:

@@ -33,6 +33,18 @@ def build(entry: Mapping[str, Any], root: Path, *, bwmgr: bool = False) -> None:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"{value}\n")
+    _second_names(root)
+
+
+def _second_names(root: Path) -> None:
+    """The links by which other tools find the same sensors, as the kernel has them."""
+    for chip in root.glob("sys/bus/i2c/drivers/ina3221*/*"):
+        (chip / "name").write_text("ina3221\n")
+        link = root / "sys/bus/i2c/devices" / chip.name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(f"../drivers/{chip.parent.name}/{chip.name}")
+    (root / "sys/devices/virtual").mkdir()
+    (root / "sys/devices/virtual/thermal").symlink_to("../../class/thermal")
 
 
 Files = Iterator[tuple[str, object]]
@@ -113,6 +125,8 @@ def _cpu(entry: Mapping[str, Any]) -> Files:
             yield f"{folder}/cpufreq/scaling_min_freq", min(table)
             yield f"{folder}/cpufreq/scaling_max_freq", start.cpu_khz
             yield f"{folder}/cpufreq/scaling_cur_freq", start.cpu_khz
+            for name, khz in (("min", min(table)), ("max", max(table)), ("cur", start.cpu_khz)):
+                yield f"{folder}/cpufreq/cpuinfo_{name}_freq", khz
 
 
 def _node(entry: Mapping[str, Any]) -> str:
@@ -152,6 +166,8 @@ def _emc(entry: Mapping[str, Any], bwmgr: bool) -> Files:
     folder = "sys/kernel/debug/bpmp/debug"
     yield f"{folder}/emc/possible_rates", " ".join(str(rate // 1000) for rate in table) + " (kHz)"
     yield f"{folder}/clk/emc/rate", start
+    yield f"{folder}/clk/emc/min_rate", table[0]
+    yield f"{folder}/clk/emc/max_rate", table[-1]
     yield f"{folder}/clk/emc/mrq_rate_locked", 0
     yield f"{folder}/clk/emc/state", 0
     yield "sys/kernel/nvpmodel_emc_cap/emc_iso_cap", 0

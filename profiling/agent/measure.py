@@ -108,7 +108,7 @@ def flags(
     """What a reader must know before using the run: flag -> one sentence."""
     rules, durations = seen.rules, [minibatch.time_ms for minibatch in times.clean]
     opinions = {
-        "throttled": throttling(inside, knobs),
+        "throttled": throttling(inside, knobs, seen.board.ranges()),
         "unstable": seen.restless or instability(durations, inside, rules.spread, rules.tolerance),
         "hot": overheating(inside, rules.ceiling_c),
     }

@@ -5,36 +5,39 @@ from collections.abc import Iterator, Sequence
 
 from profiling.agent.measured import is_steady, quartile_range
 from profiling.board.base import Reading
-from profiling.knobs import Knobs
+from profiling.knobs import KnobRange, Knobs
 
 THROTTLED_BELOW = 0.95
 
 
-def throttling(readings: Sequence[Reading], knobs: Knobs | None) -> str | None:
-    """Why the mode's own power was not seen: an alarm, or clocks under load below those asked for."""
+def throttling(readings: Sequence[Reading], knobs: Knobs | None, ranges: KnobRange) -> str | None:
+    """Why the mode's own power was not seen: an alarm, or clocks under load below those asked for.
+
+    A clock with one legal value is none the board can hold, as an ordinary machine's: it is not judged.
+    """
     alarms = sorted({alarm for reading in readings for alarm in reading.alarms})
     if alarms:
         return f"alarms while measuring: {', '.join(alarms)}"
-    for name, asked, seen in _clocks(readings, knobs) if knobs else ():
+    for name, asked, seen in _clocks(readings, knobs, ranges) if knobs else ():
         if seen < THROTTLED_BELOW * asked:
             return f"{name} ran at {seen / 1000:g} MHz, asked for {asked / 1000:g} MHz"
     return None
 
 
-def _clocks(readings: Sequence[Reading], knobs: Knobs) -> Iterator[tuple[str, int, float]]:
+def _clocks(readings: Sequence[Reading], knobs: Knobs, ranges: KnobRange) -> Iterator[tuple[str, int, float]]:
     """(clock, kHz asked for, median kHz seen), for the clocks that could be read.
 
     A GPU gated between two kernels reads 0: such samples say nothing of its clock.
     """
-    cores = [khz for reading in readings for khz in reading.cpu_khz if khz]
-    gpu = [reading.gpu_khz for reading in readings if reading.gpu_khz]
-    memory = [reading.mem_khz for reading in readings if reading.mem_khz]
-    for name, asked, seen in (
-        ("CPU", knobs.cpu_khz, cores),
-        ("GPU", knobs.gpu_khz, gpu),
-        ("memory", knobs.mem_khz, memory),
+    cores = [khz for reading in readings for khz in reading.cpu_khz]
+    gpu, memory = [reading.gpu_khz for reading in readings], [reading.mem_khz for reading in readings]
+    for name, asked, legal, clocks in (
+        ("CPU", knobs.cpu_khz, ranges.cpu_khz, cores),
+        ("GPU", knobs.gpu_khz, ranges.gpu_khz, gpu),
+        ("memory", knobs.mem_khz, ranges.mem_khz, memory),
     ):
-        if seen:
+        seen = [khz for khz in clocks if khz]
+        if seen and len(legal) > 1:
             yield name, asked, statistics.median(seen)
 
 

@@ -126,7 +126,7 @@ class RunnerProcess:
         self._process = process = subprocess.Popen(
             command,
             cwd=self._scratch,
-            env=clean_environment(self._scratch),
+            env={**clean_environment(self._scratch), **thread_pools(cores)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -214,6 +214,12 @@ class RunnerProcess:
 
     def _failed(self, what: str) -> WorkloadFailed:
         return WorkloadFailed(f"the workload {what}" if what[:1].islower() else what, tuple(self._tail))
+
+
+def thread_pools(cores: int | None) -> dict[str, str]:
+    """Pools that open before torch is told would outnumber the cores."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return {} if cores is None else dict.fromkeys(names, str(cores))
 
 
 def text_of(line: bytes) -> str:

@@ -34,6 +34,7 @@ class PaperBoard:
     celsius: Callable[[float], float] = lambda seconds: 40.0
     alarms: tuple[str, ...] = ()
     gpu_khz: int | None = None
+    mem_khz: int | None = None
     reason: str = "no sensor on paper"
     clock: ManualClock = field(default_factory=ManualClock)
     driver: str = "paper"
@@ -64,6 +65,7 @@ class PaperBoard:
             total_rule="VDD_IN",
             cpu_khz=(1_000_000,) * 4,
             gpu_khz=self.gpu_khz or MODE.gpu_khz,
+            mem_khz=self.mem_khz or MODE.mem_khz,
             temperatures_c={"cpu-thermal": self.celsius(seconds)},
             alarms=self.alarms,
             unknown={} if total is not None else {"total_mw": self.reason},

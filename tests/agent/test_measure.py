@@ -95,6 +95,11 @@ def test_a_clock_below_the_one_asked_for_is_throttled(board, workload):
     assert run_of(board, workload).why["throttled"] == "GPU ran at 250 MHz, asked for 500 MHz"
 
 
+def test_a_clock_the_board_cannot_hold_is_not_judged(board, workload):
+    board.mem_khz = 1_000_000
+    assert run_of(board, workload).flags == ()
+
+
 def test_a_window_cut_short_says_so(board, workload):
     workload.time_ms = lambda index: 1000.0
     run = run_of(board, workload, limit_s=6.0)

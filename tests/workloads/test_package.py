@@ -142,6 +142,7 @@ def test_no_bytes_break_the_check(content):
 NAMES = st.text(st.sampled_from("ab./\\:\0C~ é"), min_size=1, max_size=12)
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @given(names=st.lists(NAMES, min_size=1, max_size=4, unique=True))
 def test_whatever_is_unpacked_stays_inside(names, tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modeling.core.planner import fastest_within
-from modeling.core.prediction import FloatArray, IntArray, Prediction, log_interval
+from modeling.core.planner import Budget, choose
+from modeling.core.prediction import FloatArray, IntArray, Prediction, has_minibatch, log_interval
 
 BUDGETS_MW = tuple(watt * 1000.0 for watt in range(17, 51))
 
@@ -44,14 +44,20 @@ class BudgetScores:
 
 
 def budget_picks(
-    prediction: Prediction, risk: float = 0.05, budgets_mw: Sequence[float] = BUDGETS_MW
+    prediction: Prediction,
+    knobs: IntArray,
+    risk: float = 0.05,
+    budgets_mw: Sequence[float] = BUDGETS_MW,
 ) -> IntArray:
     """The row picked for each budget: the fastest that keeps it at this risk.
 
+    knobs: int (n, 4), or (n, 5): then minibatch sizes compete by time per sample.
     Where a predictor states no uncertainty its point values decide, as in seeds/004 §5. Where it believes
     that no mode fits, it still has to answer: the mode it takes to draw least counts as its pick.
     """
-    return np.array([fastest_within(prediction, budget, risk=risk).index for budget in budgets_mw], dtype=int)
+    budgets = [Budget(power_mw=limit, risk=risk) for limit in budgets_mw]
+    joint = has_minibatch(knobs)
+    return np.array([choose(prediction, each, knobs=knobs, per_sample=joint).index for each in budgets])
 
 
 def budget_scores(

@@ -71,6 +71,11 @@ class Prediction:
         return np.hypot(self.time_log_sd, self.power_log_sd)
 
 
+def has_minibatch(knobs: IntArray) -> bool:
+    """Whether knobs (n, 4 or 5) have the minibatch size as fifth column."""
+    return knobs.shape[1] > len(KNOB_COLUMNS)
+
+
 def log_interval(centre: FloatArray, log_sd: FloatArray, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
     """Lower and upper end of the central `level` interval of a log-normal quantity, in its own unit."""
     spread = norm.ppf(0.5 + level / 2) * log_sd

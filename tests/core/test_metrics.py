@@ -5,6 +5,7 @@ from modeling.core.metrics import BUDGETS_MW, budget_picks, budget_scores, cover
 from modeling.core.prediction import Prediction
 
 TIME = np.array([300.0, 200.0, 100.0])
+KNOBS = np.array([[2, 400, 100, 600], [4, 800, 200, 600], [8, 1600, 300, 1200]])
 POWER = np.array([18_000.0, 25_000.0, 40_000.0])
 
 
@@ -27,7 +28,7 @@ def test_the_budgets_are_17_to_50_w_in_steps_of_one():
 
 
 def test_the_truth_scores_perfectly():
-    scores = budget_scores(TIME, POWER, budget_picks(Prediction(TIME, POWER)))
+    scores = budget_scores(TIME, POWER, budget_picks(Prediction(TIME, POWER), KNOBS))
     assert (scores.time_penalty, scores.excess_w, scores.over_pct, scores.budgets) == (0, 0, 0, 33)
 
 
@@ -40,7 +41,7 @@ def test_always_maxn_is_fast_and_over():
 
 
 def test_a_predictor_that_sees_no_mode_within_still_answers_with_its_leanest():
-    assert budget_picks(Prediction(TIME, POWER * 10), budgets_mw=[20_000.0]).tolist() == [0]
+    assert budget_picks(Prediction(TIME, POWER * 10), KNOBS, budgets_mw=[20_000.0]).tolist() == [0]
 
 
 def test_budgets_that_no_mode_keeps_are_not_scored():

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modeling.core.objectives import OBJECTIVES
 from modeling.core.planner import (
-    OBJECTIVES,
     Budget,
     choose,
     fastest_within,

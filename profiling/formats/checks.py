@@ -1,0 +1,112 @@
+"""Cells to numbers, clocks to legal steps, repeated modes found: whole columns at a time."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from profiling.formats.batches import as_text
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+UNKNOWN_WORDS = ("", "n/a", "na", "null", "none", "unknown", "off", "nc", "-", "--", "—", "?")
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
+NUMBER_WITH_UNIT = re.compile(r"([+-]?[\d.]+)\s*([A-Za-zµ%]+)")
+SNAP_SHARE = 1e-3
+SNAP_KHZ = 1000.0
+
+
+class Numbers(NamedTuple):
+    """values float (n,), NaN where there is none; unknown, bad: bool (n,)."""
+
+    values: FloatArray
+    unknown: BoolArray
+    bad: BoolArray
+
+
+def to_numbers(cells: pa.Array, decimal: str = ".") -> Numbers:
+    """Cells as float64. Words such as N/A are unknown; what is neither, or is not finite, is bad."""
+    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
+        return _typed_numbers(cells)
+    text = as_text(cells)
+    if decimal == ",":
+        text = pc.replace_substring(text, ",", ".")
+    try:
+        values = _numpy(text.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return _cell_by_cell(text)
+    return Numbers(values, np.zeros(len(values), dtype=bool), ~np.isfinite(values))
+
+
+def _typed_numbers(cells: pa.Array) -> Numbers:
+    values = _numpy(cells.cast(pa.float64(), safe=False))
+    unknown = np.asarray(cells.is_null())
+    return Numbers(values, unknown, ~np.isfinite(values) & ~unknown)
+
+
+def _cell_by_cell(text: pa.Array) -> Numbers:
+    trimmed = pc.utf8_trim_whitespace(text)
+    unknown = np.asarray(pc.is_in(pc.utf8_lower(trimmed), pa.array(UNKNOWN_WORDS)))
+    readable = pc.match_substring_regex(trimmed, NUMBER)
+    plain = pc.utf8_ltrim(trimmed, "+")  # Arrow's cast knows no plus sign
+    values = _numpy(pc.if_else(readable, plain, pa.scalar(None, pa.string())).cast(pa.float64()))
+    return Numbers(values, unknown, ~np.isfinite(values) & ~unknown)
+
+
+def _numpy(array: pa.Array) -> FloatArray:
+    return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def why_no_number(text: str) -> str:
+    """What is wrong with a cell that should be a number."""
+    text = text.strip()
+    if text.lower() == "nan":
+        return "is not a number (NaN)"
+    if re.fullmatch(r"[+-]?inf(inity)?|[+-]?\d.*[eE]\+?\d+", text.lower()):
+        return "is infinite"
+    if DECIMAL_COMMA.fullmatch(text):
+        return f"has a decimal comma; write {text.replace(',', '.')}"
+    if DATE.fullmatch(text):
+        return "is a date, not a number"
+    if found := NUMBER_WITH_UNIT.fullmatch(text):
+        return f"has its unit in the cell; write {found[1]} and name the unit in the header"
+    if text.startswith(("{", "[")):
+        return "is nested, not a number"
+    return "is not a number"
+
+
+class Snapped(NamedTuple):
+    """values float (n,): the legal step, or the value itself where none is near. legal: bool (n,)."""
+
+    values: FloatArray
+    legal: BoolArray
+    moved: BoolArray
+
+
+def snap(values: FloatArray, steps: tuple[int, ...], tolerant: bool) -> Snapped:
+    """Each value to its nearest step, if within 0.1 % or 1 MHz of it (clocks), or equal to it (cores).
+
+    Drivers print 305000 for 306000 and 1065599999 for 1065600000. values: float (n,), NaN passes as legal.
+    """
+    codes, distinct = pd.factorize(values)  # NaN gets code -1
+    nearest = nearest_step(np.asarray(distinct, dtype=float), steps)
+    off = np.abs(distinct - nearest)
+    reach = np.maximum(SNAP_SHARE * nearest, SNAP_KHZ) if tolerant else 0.0
+    legal = np.append(off <= reach, True)
+    moved = np.append((off >= 1.0) & (off <= reach), False)
+    result = np.append(np.where(off <= reach, nearest, distinct), np.nan)
+    return Snapped(result[codes], legal[codes], moved[codes])
+
+
+def nearest_step(values: FloatArray, steps: tuple[int, ...]) -> FloatArray:
+    table = np.unique(np.asarray(steps, dtype=float))
+    right = np.clip(np.searchsorted(table, values), 1, max(1, len(table) - 1))
+    left_step, right_step = table[right - 1], table[np.minimum(right, len(table) - 1)]
+    return np.where(np.abs(values - left_step) <= np.abs(values - right_step), left_step, right_step)

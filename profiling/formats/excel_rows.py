@@ -1,0 +1,102 @@
+"""Rows of the first sheet of an Excel workbook that has any; formulas give their stored values."""
+
+import datetime
+import io
+import xml.etree.ElementTree as ET  # noqa: S405  only to name its error
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import openpyxl
+from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, named_header, text_batch
+from profiling.formats.problems import FormatError, Problem
+from profiling.formats.source import ZIP_ERRORS, Source, open_zip
+
+# openpyxl has no error of its own for a workbook that breaks its promises.
+BROKEN = (KeyError, TypeError, AttributeError, IndexError, ET.ParseError, InvalidFileException, *ZIP_ERRORS)
+RAGGED = "has more cells than the header"
+
+
+def read_rows(source: Source) -> Rows:
+    with _broken_is_said(source):
+        sheet = _sheet(source)
+        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+            cells = [_text(cell) for cell in row]
+            while cells and not cells[-1]:
+                cells.pop()
+            if cells:
+                header = named_header(cells, source.limits)
+                return Rows(header, _batches(source, sheet, header, number), number)
+    raise FormatError(f"{source.filename} has no filled cell")
+
+
+@contextmanager
+def _broken_is_said(source: Source) -> Iterator[None]:
+    try:
+        yield
+    except FormatError:
+        raise
+    except BROKEN as error:
+        raise FormatError(f"{source.filename} is a broken Excel workbook: {error}") from error
+
+
+def _sheet(source: Source) -> ReadOnlyWorksheet:
+    content = source.whole()
+    if source.compression is None:
+        with open_zip(source):
+            pass
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # the file's own word on its size is often wrong
+        if any(
+            any(cell is not None for cell in row) for row in sheet.iter_rows(max_row=50, values_only=True)
+        ):
+            return sheet
+    raise FormatError(f"{source.filename} has no filled cell in the first 50 rows of any sheet")
+
+
+def _batches(source: Source, sheet: Any, header: tuple[str, ...], header_row: int) -> Iterator[Batch]:
+    lines: list[int] = []
+    rows: list[dict[str, str]] = []
+    problems: list[Problem] = []
+    total = 0
+    with _broken_is_said(source):
+        for number, row in enumerate(
+            sheet.iter_rows(min_row=header_row + 1, values_only=True), header_row + 1
+        ):
+            cells = [_text(cell) for cell in row]
+            if not any(cells):
+                continue
+            total += 1
+            check_rows(total, source.limits)
+            if any(cells[len(header) :]):
+                problems.append(Problem(number, "", "", RAGGED))
+                continue
+            lines.append(number)
+            rows.append(dict(zip(header, cells, strict=False)))
+            if len(rows) == ROWS_AT_ONCE:
+                yield text_batch(lines, rows, list(header), problems)
+                lines, rows, problems = [], [], []
+    yield text_batch(lines, rows, list(header), problems)
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
+        return cell.isoformat()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    return str(cell)
+
+
+def is_workbook(source: Source) -> bool:
+    try:
+        with source.seekable() as stream, zipfile.ZipFile(stream) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except ZIP_ERRORS:
+        return False

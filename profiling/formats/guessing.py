@@ -1,0 +1,259 @@
+"""A proposal for the mapping step: what each column seems to hold, how surely, and what must be asked."""
+
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from profiling.formats.batches import Batch, as_text
+from profiling.formats.checks import DECIMAL_COMMA, FloatArray, nearest_step, to_numbers
+from profiling.formats.columns import (
+    CLOCKS,
+    FIELDS,
+    KNOBS,
+    NO_UNIT,
+    OUTCOMES,
+    Field,
+    recognise,
+    tells_apart,
+)
+from profiling.formats.mapping import Column, Mapping
+from profiling.knobs import KnobRange
+
+SURE = 0.8
+PREVIEW_ROWS = 5
+SAMPLED_ROWS = 20_000
+# Where none is given: a Jetson module draws 0.3 to 200 W; a minibatch takes 1 ms to 2 minutes.
+PLAUSIBLE = {"power_mw": (300.0, 200_000.0), "time_ms": (1.0, 120_000.0), "energy_mj": (0.1, 10_000_000.0)}
+CLOCK_KHZ = (20_000.0, 5_000_000.0)
+# The public PowerTrain tables name no units; they are ms and W.
+DREAMLAB_HEADER = {"cores", "cpu", "gpu", "mem", "observed_time", "observed_power"}
+DREAMLAB_UNITS = {"observed_time": "ms", "observed_power": "W"}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What one source column seems to be; field None: kept as it is."""
+
+    column: str
+    field: str | None
+    unit: str | None
+    confidence: float
+    reason: str
+    samples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposal:
+    guesses: tuple[Guess, ...]
+    preview: tuple[tuple[str, ...], ...]
+    questions: tuple[str, ...]
+    missing: dict[str, str]
+    decimal: str = "."
+
+    @property
+    def certain(self) -> bool:
+        """Nothing to ask: the mapping may be used unseen."""
+        return not self.questions
+
+    @property
+    def mapping(self) -> Mapping:
+        fields = {g.field: Column(g.column, g.unit or "") for g in self.guesses if g.field}
+        taken = {column.column for column in fields.values()}
+        apart = tuple(g.column for g in self.guesses if g.column not in taken and tells_apart(g.column))
+        return Mapping(fields, {}, apart, self.decimal)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "columns": [vars(guess) | {"samples": list(guess.samples)} for guess in self.guesses],
+            "preview": [list(row) for row in self.preview],
+            "questions": list(self.questions),
+            "missing": self.missing,
+            "mapping": self.mapping.to_json(),
+            "certain": self.certain,
+        }
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What is known of the board: legal steps (and another firmware's), plausible (low, high) of a field."""
+
+    legal: KnobRange | None = None
+    alternative: KnobRange | None = None
+    plausible: AnyMapping[str, tuple[float, float]] | None = None
+
+    def steps(self, field: str) -> tuple[int, ...]:
+        tables = (getattr(table, field) for table in (self.legal, self.alternative) if table)
+        return tuple(sorted({step for table in tables for step in table}))
+
+    def range(self, field: str) -> tuple[float, float] | None:
+        return {**PLAUSIBLE, **(self.plausible or {})}.get(field)
+
+
+def propose(header: tuple[str, ...], sample: Batch, hints: Hints) -> Proposal:
+    texts = {name: _texts(sample, name) for name in header}
+    decimal = _decimal(texts)
+    numbers = {name: _numbers(sample, name, decimal) for name in header}
+    by_name = [_by_name(name, numbers[name], hints) for name in header]
+    if set(header) >= DREAMLAB_HEADER:
+        by_name = [_by_convention(guess, numbers[guess.column], hints) for guess in by_name]
+    guesses = _by_values(_one_column_a_field(by_name), numbers, hints)
+    guesses = [replace(guess, samples=tuple(texts[guess.column][:PREVIEW_ROWS])) for guess in guesses]
+    preview = tuple(zip(*(texts[name][:PREVIEW_ROWS] for name in header), strict=True))
+    missing = _missing({guess.field for guess in guesses})
+    return Proposal(tuple(guesses), preview, _questions(guesses, missing, decimal), missing, decimal)
+
+
+def _texts(sample: Batch, name: str) -> list[str]:
+    cells = sample.columns.get(name)
+    return [] if cells is None else as_text(cells[:200]).to_pylist()
+
+
+def _numbers(sample: Batch, name: str, decimal: str) -> FloatArray:
+    cells = sample.columns.get(name)
+    if cells is None:
+        return np.zeros(0)
+    values = to_numbers(cells[:SAMPLED_ROWS], decimal).values
+    return values[np.isfinite(values) & (values > 0)]
+
+
+def _decimal(texts: dict[str, list[str]]) -> str:
+    with_comma = any(DECIMAL_COMMA.fullmatch(text) for cells in texts.values() for text in cells)
+    return "," if with_comma and not any("." in text for cells in texts.values() for text in cells) else "."
+
+
+def _by_name(name: str, values: FloatArray, hints: Hints) -> Guess:
+    recognised = recognise(name)
+    if recognised is None:
+        return Guess(name, None, None, 1.0, "kept as it is")
+    field, unit = recognised
+    if not len(values):
+        return Guess(name, None, None, 1.0, f"called like the {field.title}, but holds no number")
+    if field.units is NO_UNIT:
+        return _without_unit(name, field, values)
+    fitting = _fitting_units(field, values, hints)
+    if unit in fitting:
+        return Guess(name, field.name, unit, 1.0, f"its name says {field.title} in {unit}")
+    if unit:
+        return _contradicted(name, field, unit, fitting)
+    return _unit_guessed(name, field, fitting)
+
+
+def _without_unit(name: str, field: Field, values: FloatArray) -> Guess:
+    if field.whole and np.any(values != np.round(values)):
+        return Guess(name, field.name, "", 0.3, f"called like the {field.title}, but not whole numbers")
+    return Guess(name, field.name, "", 1.0, f"its name says {field.title}")
+
+
+def _fitting_units(field: Field, values: FloatArray, hints: Hints) -> list[str]:
+    """The units in which the values make sense, best first."""
+    if field.name in CLOCKS and (steps := hints.steps(field.name)):
+        shares = {unit: legal_share(values * factor, steps) for unit, factor in field.units.items()}
+        return sorted((unit for unit, share in shares.items() if share >= 0.5), key=lambda u: -shares[u])
+    low, high = CLOCK_KHZ if field.name in CLOCKS else hints.range(field.name) or (0.0, np.inf)
+    middle = float(np.median(values))
+    return [unit for unit, factor in field.units.items() if low <= middle * factor <= high]
+
+
+def legal_share(values_khz: FloatArray, steps: tuple[int, ...]) -> float:
+    """Which share of the distinct values is within 0.1 % or 1 MHz of a legal step."""
+    distinct = np.unique(values_khz)
+    nearest = nearest_step(distinct, steps)
+    return float(np.mean(np.abs(distinct - nearest) <= np.maximum(1e-3 * nearest, 1000.0)))
+
+
+def _contradicted(name: str, field: Field, unit: str, fitting: list[str]) -> Guess:
+    if not fitting:
+        reason = f"its name says {field.title} in {unit}, but its values are not plausible so"
+        return Guess(name, field.name, unit, 0.3, reason)
+    reason = f"its name says {unit}, but its values are plausible only in {' or '.join(fitting)}"
+    return Guess(name, field.name, fitting[0], 0.4, reason)
+
+
+def _unit_guessed(name: str, field: Field, fitting: list[str]) -> Guess:
+    if not fitting:
+        reason = f"called like the {field.title}, but its values are plausible in no unit"
+        return Guess(name, field.name, field.own_unit, 0.2, reason)
+    if len(fitting) == 1:
+        reason = f"its name says {field.title}; its values are plausible only in {fitting[0]}"
+        return Guess(name, field.name, fitting[0], 0.9, reason)
+    unit = field.own_unit if field.own_unit in fitting else fitting[0]
+    reason = f"its name says {field.title}; the unit could be {' or '.join(fitting)}"
+    return Guess(name, field.name, unit, 0.5, reason)
+
+
+def _by_convention(guess: Guess, values: FloatArray, hints: Hints) -> Guess:
+    unit = DREAMLAB_UNITS.get(guess.column)
+    if unit is None or not len(values):
+        return guess
+    field = FIELDS[guess.field or ""]
+    if unit not in _fitting_units(field, values, hints):
+        return replace(guess, confidence=0.4)
+    reason = f"{field.title} in {unit}, by the custom of PowerTrain's tables"
+    return replace(guess, unit=unit, confidence=1.0, reason=reason)
+
+
+def _one_column_a_field(guesses: list[Guess]) -> list[Guess]:
+    """The surest column keeps the field; an equally sure rival makes both doubtful."""
+    result = list(guesses)
+    for name in FIELDS:
+        rivals = [place for place, guess in enumerate(result) if guess.field == name]
+        rivals.sort(key=lambda place: -result[place].confidence)
+        if len(rivals) < 2:
+            continue
+        best, second = result[rivals[0]], result[rivals[1]]
+        if second.confidence >= SURE or best.confidence < SURE:
+            reason = f"{best.reason}; but {second.column!r} could be it too"
+            result[rivals[0]] = replace(best, confidence=min(best.confidence, 0.5), reason=reason)
+        for place in rivals[1:]:
+            reason = f"kept as it is: {best.column!r} seems to be the {FIELDS[name].title}"
+            result[place] = Guess(result[place].column, None, None, 1.0, reason)
+    return result
+
+
+def _by_values(guesses: list[Guess], numbers: dict[str, FloatArray], hints: Hints) -> list[Guess]:
+    """Columns of unknown name that hold nothing but legal clocks of a knob nobody claims."""
+    result = list(guesses)
+    for name in CLOCKS:
+        if any(guess.field == name for guess in result) or not hints.steps(name):
+            continue
+        for place, guess in enumerate(result):
+            unit = None if guess.field else _legal_unit(FIELDS[name], numbers[guess.column], hints)
+            if unit:
+                reason = f"all its values are legal steps of the {FIELDS[name].title} in {unit}"
+                result[place] = Guess(guess.column, name, unit, 0.6, reason)
+                break
+    return result
+
+
+def _legal_unit(field: Field, values: FloatArray, hints: Hints) -> str | None:
+    if not len(values):
+        return None
+    shares = {u: legal_share(values * factor, hints.steps(field.name)) for u, factor in field.units.items()}
+    unit = max(shares, key=lambda candidate: shares[candidate])
+    return unit if shares[unit] == 1.0 else None
+
+
+def _missing(found: set[str | None]) -> dict[str, str]:
+    return {
+        name: f"the file has no column for the {FIELDS[name].title}" for name in FIELDS if name not in found
+    }
+
+
+def _questions(guesses: list[Guess], missing: dict[str, str], decimal: str) -> tuple[str, ...]:
+    questions = [
+        f"Is {g.column!r} the {FIELDS[g.field].title} in {g.unit or 'plain numbers'}? {g.reason}."
+        for g in guesses
+        if g.field and g.confidence < SURE
+    ]
+    questions += [
+        f"Which column holds the {FIELDS[name].title}, or what was it throughout? Left open, it is unknown."
+        for name in KNOBS
+        if name in missing
+    ]
+    if all(name in missing for name in OUTCOMES):
+        questions.append("Which column holds the measured time or power? Nothing can be imported without.")
+    if decimal == ",":
+        questions.append("Are the commas in the numbers decimal commas?")
+    return tuple(questions)

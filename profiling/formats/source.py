@@ -1,0 +1,141 @@
+"""A file on disk, opened so that it can never unpack to more than was agreed."""
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
+
+from profiling.formats.problems import FileTooLarge, FormatError, Limits
+
+HEAD_BYTES = 1 << 16
+GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
+UNPACKING_ERRORS = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, EOFError)
+ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, *UNPACKING_ERRORS)
+
+
+@dataclass(frozen=True)
+class Source:
+    """`path` holds the bytes; `filename` is what its owner called it."""
+
+    path: Path
+    filename: str
+    limits: Limits = field(default_factory=Limits)
+
+    @cached_property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    @cached_property
+    def magic(self) -> bytes:
+        with self.path.open("rb") as stream:
+            return stream.read(4)
+
+    @property
+    def compression(self) -> str | None:
+        if self.magic.startswith(GZIP):
+            return "gzip"
+        return "zstd" if self.magic == ZSTD else None
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB, unpacked."""
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The unpacked bytes; FormatError when broken, FileTooLarge when over the limits."""
+        if self.size > self.limits.file_bytes:
+            raise FileTooLarge(
+                f"{self.filename} has {self.size:,} bytes; at most {self.limits.file_bytes:,} are read"
+            )
+        with self.path.open("rb") as packed:
+            if self.compression is None:
+                yield packed
+            else:
+                yield _Unpacked(self, packed)  # type: ignore[misc]
+
+    def whole(self) -> bytes:
+        """All unpacked bytes, for formats that cannot be read piece by piece."""
+        most = self.limits.in_memory_bytes
+        with self.open() as stream:
+            content = stream.read(most + 1)
+        if len(content) > most:
+            raise FileTooLarge(
+                f"{self.filename} is over {most:,} bytes; send it as CSV, JSON lines or Parquet"
+            )
+        return content
+
+    @contextmanager
+    def seekable(self) -> Iterator[BinaryIO]:
+        """The file itself if it is not packed, else its unpacked bytes in memory."""
+        if self.compression is None:
+            with self.open() as stream:
+                yield stream
+        else:
+            yield io.BytesIO(self.whole())
+
+
+class _Unpacked:
+    """Reads a gzip or zstd file, counting what comes out."""
+
+    def __init__(self, source: Source, packed: BinaryIO) -> None:
+        self.source = source
+        self.out = 0
+        if source.compression == "gzip":
+            self.stream: BinaryIO = gzip.GzipFile(fileobj=packed)  # type: ignore[assignment]
+        else:
+            unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+            self.stream = unpacker.stream_reader(packed, read_across_frames=True)
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            raise ValueError("say how many bytes: a packed file may be endless")
+        pieces: list[bytes] = []
+        while size > 0 and (piece := self._piece(min(size, 1 << 20))):
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def _piece(self, size: int) -> bytes:
+        try:
+            piece = self.stream.read(size)
+        except UNPACKING_ERRORS as error:
+            raise FormatError(
+                f"{self.source.filename} is a broken {self.source.compression} file: {error}"
+            ) from error
+        self.out += len(piece)
+        check_expansion(self.source.filename, self.source.size, self.out, self.source.limits)
+        return piece
+
+
+def check_expansion(name: str, packed: int, unpacked: int, limits: Limits) -> None:
+    if unpacked > limits.unpacked_bytes:
+        raise FileTooLarge(f"{name} unpacks to more than {limits.unpacked_bytes:,} bytes")
+    if unpacked > limits.expansion_from and unpacked > packed * limits.expansion:
+        raise FileTooLarge(f"{name} unpacks to more than {limits.expansion} times its size; send it unpacked")
+
+
+@contextmanager
+def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
+    """The zip, once its directory is known to keep the limits (a member is checked again as it is read)."""
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            members = archive.infolist()
+            if len(members) > source.limits.files:
+                raise FileTooLarge(
+                    f"{source.filename} holds {len(members):,} files; the limit is {source.limits.files:,}"
+                )
+            unpacked = sum(member.file_size for member in members)
+            check_expansion(source.filename, source.size, unpacked, source.limits)
+            yield archive
+    except zipfile.BadZipFile as error:
+        raise FormatError(f"{source.filename} is a broken zip file: {error}") from error

@@ -1,0 +1,68 @@
+"""Tables of measurements: any file of rows in, typed columns in kHz, ms and mW out, every bad line named."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from profiling.errors import InvalidInput
+from profiling.formats.batches import Batch, Rows
+from profiling.formats.guessing import Hints, Proposal, propose
+from profiling.formats.mapping import Mapping
+from profiling.formats.parsed import Parsed
+from profiling.formats.problems import Limits
+from profiling.formats.repeats import Repeated
+from profiling.formats.table_reader import TableReader
+
+Progress = Callable[[int], None]
+
+
+class MappingNeeded(InvalidInput):
+    """The columns are not clear: show `proposal` to the user and come back with a Mapping."""
+
+    code = "mapping_needed"
+
+    def __init__(self, proposal: Proposal) -> None:
+        super().__init__(
+            "say which column holds what: " + " ".join(proposal.questions), proposal=proposal.to_json()
+        )
+        self.proposal = proposal
+
+
+def read_rows_as(
+    rows: Rows,
+    mapping: Mapping | None,
+    hints: Hints,
+    limits: Limits,
+    repeats: Repeated = "refuse",
+    progress: Progress | None = None,
+) -> Parsed:
+    """All rows, checked. Without a mapping the proposal is used if certain, else MappingNeeded is raised."""
+    batches = rows.batches
+    if mapping is None:
+        first, batches = _peek(batches)
+        proposal = propose(rows.header, first, hints)
+        if not proposal.certain:
+            raise MappingNeeded(proposal)
+        mapping = proposal.mapping
+    mapping.check(rows.header)
+    reader = TableReader(mapping, hints, limits)
+    for batch in batches:
+        reader.take(batch)
+        if progress:
+            progress(reader.row_count)
+    return reader.finish(repeats)
+
+
+def propose_for(rows: Rows, hints: Hints) -> Proposal:
+    first, _ = _peek(rows.batches)
+    return propose(rows.header, first, hints)
+
+
+def _peek(batches: Iterator[Batch]) -> tuple[Batch, Iterator[Batch]]:
+    first = next(batches, Batch(np.zeros(0, dtype=np.int64), {}))
+
+    def again() -> Iterator[Batch]:
+        yield first
+        yield from batches
+
+    return first, again()

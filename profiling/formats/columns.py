@@ -153,8 +153,16 @@ def words(name: str) -> list[str]:
 
 
 def recognise(name: str) -> Recognised | None:
-    """The field a column's name speaks of and the unit it states, if any."""
+    """The field a column's name speaks of and the unit it states; of `a.b`, failing that, what b says."""
+    if found := _recognise(name):
+        return found
+    return _recognise(name.rpartition(".")[2]) if "." in name else None
+
+
+def _recognise(name: str) -> Recognised | None:
     found = words(name)
+    if not found:
+        return None
     for stated in (True, False):
         unit = UNIT_WORDS.get(found[-1]) if stated and len(found) > 1 else None
         rest = found[:-1] if unit else found

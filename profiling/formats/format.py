@@ -1,7 +1,7 @@
 """What a format is: how to recognise it, and how to read it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from profiling.formats.batches import Rows
@@ -43,8 +43,9 @@ def table_format(
     name: str, title: str, recognises: Callable[[Source], bool], rows: Callable[[Source], Rows]
 ) -> Format:
     def read(source: Source, options: Options) -> Any:
-        return read_rows_as(
+        parsed = read_rows_as(
             rows(source), options.mapping, options.hints, source.limits, options.repeats, options.progress
         )
+        return replace(parsed, format=name)
 
     return Format(name, title, "table", recognises, read, rows)

@@ -129,15 +129,21 @@ def _by_name(name: str, values: FloatArray, hints: Hints) -> Guess:
         return Guess(name, None, None, 1.0, "kept as it is")
     field, unit = recognised
     if not len(values):
-        return Guess(name, None, None, 1.0, f"called like the {field.title}, but holds no number")
+        return _without_numbers(name, field, unit)
     if field.units is NO_UNIT:
         return _without_unit(name, field, values)
     fitting = _fitting_units(field, values, hints)
     if unit in fitting:
         return Guess(name, field.name, unit, 1.0, f"its name says {field.title} in {unit}")
     if unit:
-        return _contradicted(name, field, unit, fitting)
+        return _contradicted(name, field, unit, fitting, values)
     return _unit_guessed(name, field, fitting)
+
+
+def _without_numbers(name: str, field: Field, unit: str | None) -> Guess:
+    if unit is None and field.units is not NO_UNIT:  # such as a column `time` full of dates
+        return Guess(name, None, None, 1.0, f"called like the {field.title}, but holds no number")
+    return Guess(name, field.name, unit or "", 0.9, "its name says so, but no number is in sight")
 
 
 def _without_unit(name: str, field: Field, values: FloatArray) -> Guess:
@@ -163,7 +169,15 @@ def legal_share(values_khz: FloatArray, steps: tuple[int, ...]) -> float:
     return float(np.mean(np.abs(distinct - nearest) <= np.maximum(1e-3 * nearest, 1000.0)))
 
 
-def _contradicted(name: str, field: Field, unit: str, fitting: list[str]) -> Guess:
+def _is_clock(values: FloatArray, field: Field, unit: str) -> bool:
+    low, high = CLOCK_KHZ
+    return bool(low <= float(np.median(values)) * field.factor(unit) <= high)
+
+
+def _contradicted(name: str, field: Field, unit: str, fitting: list[str], values: FloatArray) -> Guess:
+    if not fitting and field.name in CLOCKS and _is_clock(values, field, unit):
+        reason = f"its name says {field.title} in {unit}, though few of its values are legal steps"
+        return Guess(name, field.name, unit, 0.9, reason)
     if not fitting:
         reason = f"its name says {field.title} in {unit}, but its values are not plausible so"
         return Guess(name, field.name, unit, 0.3, reason)

@@ -1,6 +1,7 @@
 """Tables of measurements: any file of rows in, typed columns in kHz, ms and mW out, every bad line named."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -59,10 +60,11 @@ def propose_for(rows: Rows, hints: Hints) -> Proposal:
 
 
 def _peek(batches: Iterator[Batch]) -> tuple[Batch, Iterator[Batch]]:
-    first = next(batches, Batch(np.zeros(0, dtype=np.int64), {}))
-
-    def again() -> Iterator[Batch]:
-        yield first
-        yield from batches
-
-    return first, again()
+    """The first batch that has rows, and all batches again."""
+    seen: list[Batch] = []
+    for batch in batches:
+        seen.append(batch)
+        if len(batch):
+            break
+    first = seen[-1] if seen else Batch(np.zeros(0, dtype=np.int64), {})
+    return first, chain(seen, batches)

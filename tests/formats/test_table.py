@@ -216,7 +216,7 @@ def test_formats_are_told_apart_by_content_whatever_the_name(tmp_path, ranges, n
 @pytest.mark.parametrize(
     "text",
     [
-        '{"runs": [{"knobs": {"cores": 2, "cpu_khz": 268800, "gpu_khz": 306000, "mem_khz": 204000}, "t_ms": 5}]}',
+        '{"runs": [{"on": {"cores": 2, "cpu_khz": 268800, "gpu_khz": 306000, "emc_hz": 204e6}, "t_ms": 5}]}',
         '{"cores": [2], "cpu_khz": [268800], "gpu_khz": [306000], "mem_khz": [204000], "time_ms": [5]}',
         '{"cores": 2, "cpu_khz": 268800, "gpu_khz": 306000, "mem_khz": 204000, "time_ms": 5}',
     ],

@@ -19,7 +19,7 @@ AMBIENT_C = 27.0
 IDLE_CORE = 0.045  # of a busy core's switching, while it waits for an interrupt
 GPU_CLOCK_TREE = 0.06  # of the GPU's full switching, whenever it is clocked
 GPU_BUSY = 0.14
-GPU_ARITHMETIC = 0.46
+GPU_ARITHMETIC = 0.75
 GPU_PATH = 0.34
 
 

@@ -90,7 +90,7 @@ def _pass(
     slow_main: FloatArray,
     loaded: FloatArray,
 ) -> Timing:
-    kernels, arithmetic, moved = _kernels(demand, silicon, clocks, loaded)
+    kernels, moved = _kernels(demand, silicon, clocks, loaded)
     launch = cpu_ms(LAUNCH_CYCLES, silicon, clocks, slow_main)
     gpu_done = _pipeline(kernels, demand.launches[:, None] * launch)
     host = cpu_ms(demand.host_cycles, silicon, clocks, slow_main)
@@ -103,7 +103,7 @@ def _pass(
         time_ms=total,
         stall_ms=stall,
         gpu_busy=kernels.sum(axis=0) / total,
-        arithmetic=arithmetic.sum(axis=0) / total,
+        arithmetic=demand.flops.sum() / (silicon.multipliers * clocks.gpu * 1e6) / total,
         gpu_traffic=moved.sum(axis=0) / total,
         loader_cores=np.minimum(load / total, clocks.cores),
         main_busy=np.where(clocks.cores > 1, 1.0, step / total),
@@ -113,8 +113,8 @@ def _pass(
 
 def _kernels(
     demand: Demand, silicon: Silicon, clocks: Clocks, loaded: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Per group and mode, shape (groups, n): time in ms, arithmetic's share of it in ms, bytes moved."""
+) -> tuple[FloatArray, FloatArray]:
+    """Per group and mode, shape (groups, n): time in ms, bytes moved."""
     blocks = demand.network.blocks * demand.workload.minibatch
     slots = silicon.sm_count * 8
     filled = blocks / (np.ceil(blocks / slots) * slots)  # the last wave of blocks leaves units idle
@@ -128,7 +128,7 @@ def _kernels(
     traffic = moved / (path * 1e6) + waiting
     gaps = demand.launches[:, None] * GAP_CYCLES / (clocks.gpu * 1e6)
     longer, shorter = np.maximum(arithmetic, traffic), np.minimum(arithmetic, traffic)
-    return longer + SERIAL_SHARE * shorter + gaps, arithmetic, moved
+    return longer + SERIAL_SHARE * shorter + gaps, moved
 
 
 def _pipeline(kernels: FloatArray, launches: FloatArray) -> FloatArray:

@@ -35,6 +35,11 @@ class MeasuredTable:
         return len(self.time_ms)
 
 
+def run_list() -> QuerySet[Run]:
+    """Every run people may see: an unfinished import is no run yet."""
+    return Run.objects.exclude(state=Run.State.STAGED).select_related("workload", "device_model", "device")
+
+
 def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Run]:
     """Complete runs with all knobs, time and power; their flags are still to be looked at."""
     return Run.objects.filter(

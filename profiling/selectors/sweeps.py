@@ -27,8 +27,10 @@ class Progress:
 
 def sweep_list() -> QuerySet[Sweep]:
     counts = {f"runs_{state}": Count("runs", filter=Q(runs__state=state)) for state in STATES}
-    return Sweep.objects.select_related("device", "workload", "requested_by").annotate(
-        runs_total=Count("runs"), **counts
+    return (
+        Sweep.objects.select_related("device", "workload", "requested_by")
+        .annotate(runs_total=Count("runs"), **counts)
+        .order_by("-id")
     )
 
 

@@ -1,0 +1,32 @@
+"""What a view asks first."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
+
+from profiling.errors import Forbidden
+from profiling.permissions import has_role
+
+PAGE_SIZE = 50
+
+
+def as_role(request: HttpRequest, role: str) -> User:
+    if not isinstance(request.user, User) or not has_role(request.user, role):
+        raise Forbidden(f"This step needs the role {role}. Ask an administrator for it.")
+    return request.user
+
+
+class HtmxRequest(HttpRequest):
+    htmx: HtmxDetails
+
+
+def engineer(request: HttpRequest) -> User:
+    return as_role(request, "engineer")
+
+
+def page_of(request: HttpRequest, rows: Any) -> Page[Any]:
+    """A page number that does not exist shows the nearest that does."""
+    return Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -1,0 +1,66 @@
+// Manners of every page: "/" searches, Esc closes, rows open, copy buttons copy, toasts go away.
+"use strict";
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, select, textarea, [contenteditable]");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    document.getElementById("search")?.focus();
+  }
+  if (event.key === "Escape") {
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    });
+    if (event.target.id === "search") event.target.blur();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  document.querySelectorAll("details.menu[open]").forEach((menu) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  });
+  event.target.closest("[data-dismiss]")?.parentElement.remove();
+  const copier = event.target.closest("[data-copy]");
+  if (copier) copyFrom(copier);
+  const row = event.target.closest("tr[data-href]");
+  if (row && !event.target.closest("a, button, input, label, summary") && !getSelection().toString()) {
+    if (event.ctrlKey || event.metaKey) window.open(row.dataset.href);
+    else location.href = row.dataset.href;
+  }
+});
+
+async function copyFrom(button) {
+  const said = button.textContent;
+  await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = said; }, 1500);
+}
+
+// A filter form sends itself when a choice changes; its button stays for those without scripts.
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-autosubmit]");
+  if (form) form.requestSubmit();
+});
+
+document.addEventListener("submit", (event) => {
+  const question = event.submitter?.dataset.confirm;
+  if (question && !confirm(question)) event.preventDefault();
+});
+
+// A session that ended answers with the sign-in page: go there instead of showing it inside a card.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (new URL(event.detail.xhr.responseURL || location.href).pathname === "/login/") {
+    event.detail.shouldSwap = false;
+    location.reload();
+  }
+});
+
+document.addEventListener("htmx:sendError", () => {
+  if (document.querySelector("#toasts .offline")) return;
+  const toast = document.createElement("div");
+  toast.className = "toast offline";
+  toast.append("The server does not answer. Your work is kept; trying again may help.");
+  document.getElementById("toasts").append(toast);
+  setTimeout(() => toast.remove(), 6000);
+});

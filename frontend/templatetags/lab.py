@@ -1,0 +1,114 @@
+"""How numbers, times and unknowns are written, the same on every page."""
+
+from datetime import datetime
+from math import floor, log10
+from typing import Any
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from profiling.permissions import has_role
+
+register = template.Library()
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """12.3456 -> '12.3', 4368 -> '4,368', 0.01234 -> '0.0123'; whole digits are never rounded away."""
+    if not value:
+        return "0"
+    decimals = max(0, digits - 1 - floor(log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def unknown(reason: str = "") -> SafeString:
+    return format_html('<span class="unknown" title="{}">—</span>', reason or "not known")
+
+
+@register.filter
+def digits(value: float | None, count: int = 3) -> str:
+    return unknown() if value is None else significant(value, count)
+
+
+@register.filter
+def thousandth(value: float | None, count: int = 4) -> str:
+    """mW to W, kHz to MHz, mJ to J."""
+    return unknown() if value is None else significant(value / 1000, count)
+
+
+@register.filter
+def mhz(khz: int | None) -> str:
+    return unknown() if khz is None else f"{khz / 1000:,.1f}"
+
+
+@register.filter
+def ghz(khz: int) -> str:
+    return f"{khz / 1_000_000:.2f}"
+
+
+@register.filter
+def or_dash(value: Any, reason: str = "not known") -> Any:
+    return unknown(reason) if value in (None, "") else value
+
+
+@register.simple_tag
+def of_run(run: Any, field: str, thousand: bool = False) -> str:
+    """A number of a run, or a dash that says why it is not known."""
+    value = getattr(run, field)
+    if value is None:
+        return unknown(run.unknowns.get(field, ""))
+    return significant(value / 1000 if thousand else value, 4)
+
+
+@register.filter
+def ago(moment: datetime | None) -> str:
+    if moment is None:
+        return unknown("never")
+    exact = timezone.localtime(moment)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        exact.isoformat(timespec="seconds"),
+        f"{exact:%Y-%m-%d %H:%M:%S %Z}",
+        naturaltime(moment),
+    )
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return unknown()
+    if seconds < 90:
+        return f"{significant(seconds, 2)} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{significant(seconds / 3600, 3)} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+@register.filter
+def percent(share: float | None, count: int = 2) -> str:
+    return unknown() if share is None else f"{significant(100 * share, count)} %"
+
+
+@register.simple_tag(takes_context=True)
+def may(context: template.Context, role: str) -> bool:
+    return has_role(context["request"].user, role)
+
+
+SECTIONS = (
+    ("Workloads", "workload-list"),
+    ("Datasets", "dataset-list"),
+    ("Runs", "run-list"),
+    ("Sweeps", "sweep-list"),
+    ("Devices", "device-list"),
+)
+
+
+@register.simple_tag(takes_context=True)
+def sections(context: template.Context) -> list[tuple[str, str, bool]]:
+    """Label, address, and whether the page shown belongs to it."""
+    here = context["request"].path
+    places = [(label, reverse(name)) for label, name in SECTIONS]
+    return [(label, address, here.startswith(address)) for label, address in places]

@@ -1,0 +1,34 @@
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from profiling.models import Sweep, Upload
+from profiling.selectors.devices import alive_since, device_list
+from profiling.selectors.search import search
+from profiling.selectors.sweeps import sweep_list
+from profiling.selectors.uploads import WAITING_FOR_PEOPLE, upload_list
+from profiling.selectors.workloads import workload_list
+
+SHOWN = 6
+
+
+def home_page(request: HttpRequest) -> HttpResponse:
+    workloads: Any = workload_list().order_by("-created")[:SHOWN]
+    context = {
+        "workloads": workloads,
+        "measured": any(workload.run_count for workload in workloads),
+        "devices": device_list().filter(retired=False)[:SHOWN],
+        "alive_since": alive_since(),
+        "sweeps": sweep_list().filter(state__in=(Sweep.State.PENDING, Sweep.State.RUNNING))[:SHOWN],
+        "waiting_uploads": upload_list().filter(state__in=WAITING_FOR_PEOPLE)[:SHOWN],
+        "failed_uploads": upload_list().filter(state=Upload.State.FAILED)[:SHOWN],
+    }
+    return render(request, "frontend/home/home.html", context)
+
+
+def search_page(request: HttpRequest) -> HttpResponse:
+    words = request.GET.get("q", "").strip()
+    return render(
+        request, "frontend/home/search.html", {"words": words, "found": search(words) if words else {}}
+    )

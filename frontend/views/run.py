@@ -1,0 +1,19 @@
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from frontend.charts import telemetry_figures
+from frontend.guards import page_of
+from profiling.filters import RunFilter
+from profiling.selectors.runs import run_list
+from profiling.selectors.telemetry import run_telemetry
+
+
+def run_list_page(request: HttpRequest) -> HttpResponse:
+    chosen = RunFilter(request.GET, queryset=run_list())
+    return render(request, "frontend/run/list.html", {"filter": chosen, "page": page_of(request, chosen.qs)})
+
+
+def run_page(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_object_or_404(run_list().select_related("upload__uploader", "sweep", "power_mode"), pk=pk)
+    context = {"run": run, "figures": telemetry_figures(run_telemetry(run=run))}
+    return render(request, "frontend/run/detail.html", context)

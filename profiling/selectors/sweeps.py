@@ -36,7 +36,7 @@ def sweep_list() -> QuerySet[Sweep]:
 
 def sweep_progress(sweep: Any) -> Progress:
     """`sweep` as sweep_list gives it."""
-    counts = {state: getattr(sweep, f"runs_{state}") for state in STATES}
+    counts: dict[str, int] = {state: getattr(sweep, f"runs_{state}") for state in STATES}
     complete, waiting = counts["complete"], counts["pending"] + counts["claimed"]
     remaining = None
     if complete and sweep.started and waiting:

@@ -10,6 +10,7 @@ router = SimpleRouter()
 router.register("sweeps", SweepViewSet)
 
 agent_urls = [
+    path("ping/", api_agents.PingView.as_view(), name="agent-ping"),
     path("enroll/", api_agents.EnrolView.as_view(), name="agent-enroll"),
     path("claim/", api_agents.ClaimView.as_view(), name="agent-claim"),
     path("runs/<int:pk>/heartbeat/", api_agents.HeartbeatView.as_view(), name="agent-heartbeat"),

@@ -48,6 +48,13 @@ class AgentView(APIView):
         return serializer.validated_data
 
 
+class PingView(AgentView):
+    @extend_schema(request=None, responses=GoOnSerializer)
+    def post(self, request: Request) -> Response:
+        """Whether this token is good; changes nothing."""
+        return Response({"go_on": True})
+
+
 class EnrolView(AgentView):
     @extend_schema(request=EnrolSerializer, responses=GoOnSerializer)
     def post(self, request: Request) -> Response:

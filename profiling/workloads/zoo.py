@@ -37,9 +37,7 @@ class Network:
     """One network of the zoo at one size: `module`, `loss`, and generated or prepared samples."""
 
     def __init__(self, name: str, small: bool = False, **size: int) -> None:
-        if name not in RECIPES:
-            raise ValueError("network %r is not in the zoo: %s" % (name, ", ".join(sorted(RECIPES))))
-        recipe = RECIPES[name]
+        recipe = RECIPES[recipe_name(name)]
         unknown = sorted(set(size) - set(recipe.size))
         if unknown:
             raise ValueError("%s has no size %s; it has %s" % (name, unknown, sorted(recipe.size)))
@@ -463,3 +461,12 @@ RECIPES: Dict[str, Recipe] = {
         small={"samples": 8_000, "layers": 1},
     ),
 }
+
+
+def recipe_name(printed: str) -> str:
+    """The zoo's key of a network as people write it: ResNet-18 is resnet18."""
+    wanted = "".join(letter for letter in printed.lower() if letter.isalnum())
+    for name in RECIPES:
+        if name.replace("_", "") == wanted:
+            return name
+    raise ValueError("network %r is not in the zoo: %s" % (printed, ", ".join(sorted(RECIPES))))

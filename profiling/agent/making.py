@@ -1,0 +1,108 @@
+"""From configuration to things that run: the board, the workload, the agent."""
+
+import socket
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from profiling.agent.client import ServerClient
+from profiling.agent.config import AgentConfig
+from profiling.agent.loop import Agent, WorkloadMaker
+from profiling.agent.spool import Spool
+from profiling.board.base import Board
+from profiling.board.emulated import EmulatedBoard
+from profiling.board.emulation.demand import EmulatedWorkload
+from profiling.board.host import HostBoard
+from profiling.board.sysfs import BoardRules, SysfsBoard
+from profiling.catalog import device_model_entries
+from profiling.errors import InvalidInput
+from profiling.workloads.base import WorkloadProcess
+from profiling.workloads.emulated import EmulatedProcess
+from profiling.workloads.process import RunnerProcess
+
+
+def make_agent(config: AgentConfig) -> Agent:
+    board = make_board(config)
+    name = f"{socket.gethostname()[:40]}-{uuid.uuid4().hex[:12]}"
+    client = ServerClient(config.server, config.token, agent=name)
+    return Agent(client, board, Spool(config.state / "spool"), workload_maker(config))
+
+
+def catalogue_entry(slug: str) -> dict[str, Any]:
+    entries = {entry["slug"]: entry for entry in device_model_entries()}
+    if slug not in entries:
+        raise InvalidInput(f"device_model {slug!r} is not in the catalogue: {', '.join(entries)}.")
+    return entries[slug]
+
+
+def make_board(config: AgentConfig) -> Board:
+    makers: dict[str, Callable[[AgentConfig], Board]] = {
+        "sysfs": _sysfs,
+        "jtop": _jtop,
+        "remote": _remote,
+        "host": lambda config: HostBoard(),
+        "emulated": _emulated,
+    }
+    return makers[config.driver](config)
+
+
+def _rules(config: AgentConfig) -> BoardRules:
+    """A board that is not in the catalogue works too: its rails are kept, their sum is not known."""
+    if not config.device_model:
+        return BoardRules()
+    return BoardRules.from_entry(catalogue_entry(config.device_model))
+
+
+def _sysfs(config: AgentConfig) -> Board:
+    return SysfsBoard(rules=_rules(config), state_file=config.state / "board-state.jsonl")
+
+
+def _jtop(config: AgentConfig) -> Board:
+    from profiling.board.jtop import JtopBoard  # needs jetson-stats, which only this driver does
+
+    return JtopBoard(rules=_rules(config), state_file=config.state / "board-state.jsonl")
+
+
+def _remote(config: AgentConfig) -> Board:
+    from profiling.board.remote import RemoteBoard
+
+    return RemoteBoard(config.boardd_socket)
+
+
+def _emulated(config: AgentConfig) -> Board:
+    entry = catalogue_entry(config.device_model)
+    return EmulatedBoard(entry, seed=config.seed, root=config.state / "emulated", speed=config.speed)  # type: ignore[return-value]
+
+
+def workload_maker(config: AgentConfig) -> WorkloadMaker:
+    return emulated_workload if config.driver == "emulated" else real_workload(config)
+
+
+def emulated_workload(board: Board, settings: dict[str, Any]) -> WorkloadProcess:
+    assert isinstance(board, EmulatedBoard)
+    workers = settings["loader_workers"]
+    demand = EmulatedWorkload(
+        settings["network"], settings["kind"], settings["minibatch"], 4 if workers is None else workers
+    )
+    return EmulatedProcess(board, demand)
+
+
+def real_workload(config: AgentConfig) -> WorkloadMaker:
+    def make(board: Board, settings: dict[str, Any]) -> WorkloadProcess:
+        return RunnerProcess(runner_arguments(settings), interpreter=config.interpreter)
+
+    return make
+
+
+def runner_arguments(settings: dict[str, Any]) -> list[str]:
+    """runner.py's command line for a claimed workload; `runner_options` may add any of its long options."""
+    stated = {
+        "network": settings["network"],
+        "kind": settings["kind"],
+        "minibatch": settings["minibatch"],
+        "workers": settings["loader_workers"],
+        "precision": settings["precision"],
+        **settings.get("runner_options", {}),
+    }
+    given = {name: str(value) for name, value in stated.items() if value not in (None, "")}
+    return [word for name, value in given.items() for word in (f"--{name}", value)]

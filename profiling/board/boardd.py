@@ -46,8 +46,11 @@ class Boardd(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.users = frozenset((0, os.getuid(), *users))
         self.turn = threading.Lock()
         _clear(path)
-        super().__init__(str(path), _Handler)
-        path.chmod(0o660)
+        before = os.umask(0o117)  # closed to others from its first moment
+        try:
+            super().__init__(str(path), _Handler)
+        finally:
+            os.umask(before)
 
     def answer(self, line: bytes, user: int) -> dict[str, Any]:
         """The reply to one request; a LabError becomes {"ok": false} with its code and message."""

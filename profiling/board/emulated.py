@@ -4,8 +4,9 @@ Everything it yields is emulated, and says so: `emulated` is True and `driver` i
 """
 
 import math
+import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class EmulatedBoard(SysfsBoard):
         caps_khz: dict[str, int] | None = None,
     ) -> None:
         if root is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="jetsonlab-emulated-")
+            self._folder = tempfile.TemporaryDirectory(prefix="jetsonlab-emulated-", dir=_fast_folder())
             root = Path(self._folder.name)
         if not (root / "proc/stat").exists():
             build(entry, root, bwmgr=bwmgr)
@@ -61,8 +62,9 @@ class EmulatedBoard(SysfsBoard):
         super().__init__(root, BoardRules.from_entry(entry), tree=self._kernel)
         self.plant = Plant(Law(entry, seed, gpu_share(self._kernel)), self.current, seed)
         self.clock: VirtualClock = VirtualClock(self._advance, speed)
-        self._shown = -1
+        self._period, self._shown = -1, dict[str, object]()
         self._ticks = [[0.0, 0.0] for _ in self.cpu.cores]
+        self._online = self.cpu.online()
         if workload:
             self.start(workload)
 
@@ -78,6 +80,7 @@ class EmulatedBoard(SysfsBoard):
         before = self.plant.now
         done = self.plant.run_minibatch()
         self._count(self.plant.now - before)
+        self.clock.wait(self.plant.now - before)
         return done
 
     def finished(self) -> list[Minibatch]:
@@ -90,18 +93,18 @@ class EmulatedBoard(SysfsBoard):
         try:
             return super().apply(knobs)
         finally:
-            self.plant.switched()
+            self._switched()
 
     def restore(self) -> None:
         try:
             super().restore()
         finally:
-            self.plant.switched()
+            self._switched()
 
     def nvpmodel(self, mode_id: int) -> None:
         """Switch to a stock mode as the real tool does; BoardError when only a reboot would."""
         switch(self._kernel, self.entry, mode_id)
-        self.plant.switched()
+        self._switched()
 
     def reboot(self, mode_id: int) -> None:
         """Restart in a stock mode: its GPU mask comes into force, the workload and all caps are gone."""
@@ -110,6 +113,10 @@ class EmulatedBoard(SysfsBoard):
         boot(self._kernel, self.entry, mode_id)
         self.plant.law = Law(self.entry, self.seed, gpu_share(self._kernel))
         self.clock.sleep(BOOTING_S)
+        self._switched()
+
+    def _switched(self) -> None:
+        self._online = self.cpu.online()
         self.plant.switched()
 
     def read(self) -> Reading:
@@ -118,20 +125,25 @@ class EmulatedBoard(SysfsBoard):
 
     def show_sensors(self) -> None:
         """Bring the sensor files up to the present period, for this driver and any other on the tree."""
-        if self._shown == self.plant.tick:
+        if self._period == self.plant.tick:
             return
-        self._shown = self.plant.tick
-        parts, tree = self.plant.sensed(), self._kernel
+        self._period = self.plant.tick
+        fresh = dict(self._sensor_files())
+        for path in fresh:
+            if fresh[path] != self._shown.get(path):
+                self._kernel.put(path, fresh[path])
+        self._shown = fresh
+
+    def _sensor_files(self) -> Iterator[tuple[str, object]]:
+        parts = self.plant.sensed()
         watts = rail_watts(parts, self.entry.get("rails") or (), self.rules.total_rails)
         for label, (folder, channel) in rail_places(self.entry).items():
-            for path, value in rail_files(folder, channel, 1000 * float(watts[label][0]), label):
-                tree.put(path, value)
+            yield from rail_files(folder, channel, 1000 * float(watts[label][0]), label)
         for index, zone in enumerate(ZONES):
-            offset = {"cpu-thermal": -1.5, "soc0-thermal": -3.0}.get(zone, 0.0)
-            degrees = self.plant.degrees + offset
-            tree.put(f"sys/class/thermal/thermal_zone{index}/temp", round(degrees * 1000))
-        tree.put(f"{self.gpu.device}/load", round(1000 * self.plant.busy[0]))
-        tree.put("proc/stat", self._stat())
+            degrees = self.plant.degrees + {"cpu-thermal": -1.5, "soc0-thermal": -3.0}.get(zone, 0.0)
+            yield f"sys/class/thermal/thermal_zone{index}/temp", round(degrees * 8) * 125
+        yield f"{self.gpu.device}/load", round(1000 * self.plant.busy[0])
+        yield "proc/stat", self._stat()
 
     def _advance(self, seconds: float) -> None:
         self.plant.advance(seconds)
@@ -140,17 +152,21 @@ class EmulatedBoard(SysfsBoard):
     def _count(self, seconds: float) -> None:
         """The kernel's tick counters: busy cores are filled one after the other."""
         self.clock.time_s = self.plant.now
-        online, busy = self.cpu.online(), self.plant.busy[1]
-        for position, core in enumerate(online):
+        busy = self.plant.busy[1]
+        for position, core in enumerate(self._online):
             share = min(1.0, max(0.02, busy - position))
             self._ticks[core][0] += share * seconds * USER_HZ
             self._ticks[core][1] += (1 - share) * seconds * USER_HZ
 
     def _stat(self) -> str:
-        online = set(self.cpu.online())
         lines = [
             f"cpu{core} {math.floor(busy)} 0 0 {math.floor(idle)} 0 0 0 0 0 0"
             for core, (busy, idle) in enumerate(self._ticks)
-            if core in online
+            if core in self._online
         ]
         return "\n".join(["cpu 0 0 0 0 0 0 0 0 0 0", *lines])
+
+
+def _fast_folder() -> str | None:
+    """Memory rather than a disk, where there is such a folder: the tree is written thousands of times."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108

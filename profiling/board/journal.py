@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from profiling.board.files import Tree, Unreadable
@@ -82,22 +82,35 @@ class Journal:
     def _load(self) -> dict[str, str]:
         if not self.file.exists():
             return {}
-        lines = []
-        for line in self.file.read_text().splitlines():
-            try:
-                lines.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
+        lines = list(_entries(self.file.read_text(errors="replace")))
         if not lines or lines[0].get("boot") != self.boot:
             self.file.unlink()
             return {}
-        return {entry["path"]: entry["value"] for entry in lines[1:]}
+        return {entry["path"]: entry["value"] for entry in lines[1:] if {"path", "value"} <= entry.keys()}
 
     def _append(self, values: dict[str, str]) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = [] if self.file.exists() else [{"boot": self.boot}]
-        lines += [{"path": path, "value": value} for path, value in values.items()]
-        with self.file.open("a") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
+        """On the disk when this returns; BoardError, with nothing changed yet, when that cannot be."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            lines = [] if self.file.exists() else [{"boot": self.boot}]
+            lines += [{"path": path, "value": value} for path, value in values.items()]
+            with self.file.open("a") as file:
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise BoardError(
+                f"cannot save the board's state in {self.file}: {error.strerror}; no knob was turned"
+            ) from error
+
+
+def _entries(text: str) -> Iterator[dict[str, str]]:
+    """The file's whole lines, up to the first torn one."""
+    for line in text.splitlines():
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError:
+            return
+        if not isinstance(entry, dict):
+            return
+        yield entry

@@ -146,6 +146,22 @@ def test_a_torn_last_line_of_the_state_is_ignored(root):
     assert again.current() == found
 
 
+@pytest.mark.parametrize("text", ["", "[]\n", "\x00garbage", '{"boot": "emulated-boot-0"}\n{"path": 1}\n'])
+def test_a_state_file_of_nonsense_is_no_state(root, text):
+    (root / STATE_FILE).parent.mkdir(parents=True, exist_ok=True)
+    (root / STATE_FILE).write_text(text)
+    assert not board_of("agx-orin", root).journal.pending
+
+
+def test_no_knob_is_turned_when_the_state_cannot_be_saved(root):
+    tree = Recorder(root)
+    (root / "file").write_text("not a folder")
+    board = SysfsBoard(root, tree=tree, state_file=root / "file/state.jsonl")
+    with pytest.raises(BoardError, match="no knob was turned"):
+        board.apply(SLOW)
+    assert tree.writes == []
+
+
 def test_a_reboot_makes_the_saved_state_void(root):
     board_of("agx-orin", root).apply(SLOW)
     reboot(EmulatedTree(root))

@@ -6,10 +6,10 @@ right size; see docs/science.md, "The emulated board's law".
 
 import re
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from profiling.errors import InvalidInput
 
@@ -125,7 +125,7 @@ def _forward(network: Network, minibatch: int) -> FloatArray:
 
     Groups of high and low intensity alternate, as convolutions and normalisations do.
     """
-    normal = norm.ppf((np.arange(GROUPS) + 0.5) / GROUPS)
+    normal = np.array([NormalDist().inv_cdf((index + 0.5) / GROUPS) for index in range(GROUPS)])
     flop_share = np.exp(0.5 * normal)
     byte_share = flop_share / np.exp(network.spread * normal)
     flops = flop_share / flop_share.sum() * network.gflop * 1e9 * minibatch

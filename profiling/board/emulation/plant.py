@@ -38,9 +38,13 @@ class VirtualClock:
         return self.time_s
 
     def sleep(self, seconds: float) -> None:
+        self._advance(seconds)
+        self.wait(seconds)
+
+    def wait(self, seconds: float) -> None:
+        """Real time for those who watch."""
         if self.speed:
             time.sleep(seconds / self.speed)
-        self._advance(seconds)
 
 
 @dataclass(frozen=True)

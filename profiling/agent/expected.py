@@ -28,6 +28,6 @@ def mode_s(time_ms: float, rules: Rules) -> float:
     """Seconds for one mode: first minibatch, settling, then minibatches or samples, what takes longer."""
     settling = max(rules.settle_s, rules.steady_samples * rules.sample_period_s)
     sampling = rules.power_samples * max(rules.sample_period_s, rules.sensor_period_s)
-    working = (rules.minibatches + 0.5) * time_ms / 1000
+    working = max(rules.window_s, (rules.minibatches + 0.5) * time_ms / 1000)
     window = min(rules.limit_s, max(sampling, working) if rules.passes == "together" else sampling + working)
     return FIRST_MINIBATCH * time_ms / 1000 + settling + window

@@ -161,4 +161,4 @@ def energy_mj(power: Power, window: Window) -> float | None:
     """Energy of one minibatch: mean power times the window, shared by its minibatches (mW · s = mJ)."""
     if power.mean_mw is None or not window.clean:
         return None
-    return power.mean_mw * (window.end_s - window.start_s) / len(window.clean)
+    return power.mean_mw * window.seconds / len(window.clean)

@@ -21,6 +21,10 @@ class Window:
     end_s: float = math.nan
     clean: list[Minibatch] = field(default_factory=list)
 
+    @property
+    def seconds(self) -> float:
+        return self.end_s - self.start_s
+
     def add(self, minibatch: Minibatch) -> None:
         if not self.clean:
             self.start_s = minibatch.start_s
@@ -145,7 +149,9 @@ class Observation:
     ) -> bool:
         if self.clock.now() >= limit_s:
             return True
-        return len(window.clean) >= self.rules.minibatches and not missing(window)
+        if len(window.clean) < self.rules.minibatches or window.seconds < self.rules.window_s:
+            return False
+        return not missing(window)
 
     def _samples_missing(self, window: Window) -> bool:
         """Whether power can be read, and too few distinct samples of it lie in the window."""

@@ -11,7 +11,9 @@ from profiling.workloads.process import RunnerProcess
 from profiling.workloads.sandbox import Limits
 
 LENET = ["--network", "lenet5", "--data", "digits", "--minibatch", "16"]
-QUICK = Rules(minibatches=20, power_samples=2, sample_period_s=0.2, settle_s=0.3, settle_limit_s=1.0)
+QUICK = Rules(
+    minibatches=20, power_samples=2, window_s=0.3, sample_period_s=0.2, settle_s=0.3, settle_limit_s=1.0
+)
 
 
 @pytest.fixture

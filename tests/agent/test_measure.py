@@ -7,7 +7,7 @@ import pytest
 
 from profiling.agent.measure import measure, measure_baseload
 from profiling.agent.rules import Rules
-from profiling.errors import BoardError
+from profiling.errors import BoardError, InvalidInput
 from profiling.workloads.base import WorkloadFailed
 from tests.agent.conftest import MODE, PaperBoard, PaperWorkload
 
@@ -56,6 +56,11 @@ def test_a_fast_mode_is_measured_until_there_are_enough_power_samples(board, wor
     run = run_of(board, workload)
     assert run.power_samples == 10
     assert run.minibatches > 1000
+
+
+def test_times_are_watched_for_two_seconds_even_where_power_is_unknown(board, workload):
+    board.power, workload.time_ms = lambda seconds: None, lambda index: 4.0
+    assert run_of(board, workload).minibatches >= 500
 
 
 def test_a_slow_mode_is_measured_until_there_are_enough_minibatches(board, workload):
@@ -222,3 +227,23 @@ def test_noise_does_not_bias_time_or_power(seed):
     run = run_of(board, workload)
     assert run.time_ms == pytest.approx(80, rel=0.01)
     assert run.power_mw == pytest.approx(20_000, rel=0.015)
+
+
+def test_a_sweeps_options_set_the_rules():
+    rules = Rules.from_options({"minibatches": 100, "passes": "apart", "seed": 7})
+    assert (rules.minibatches, rules.passes, rules.power_samples) == (100, "apart", 10)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"minibatches": 1.5},
+        {"limit_s": float("nan")},
+        {"passes": "none"},
+        {"settle_s": -1},
+        {"steady_samples": 1},
+    ],
+)
+def test_senseless_rules_are_refused(options):
+    with pytest.raises(InvalidInput, match=next(iter(options))):
+        Rules.from_options(options)

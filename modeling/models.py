@@ -9,7 +9,8 @@ from profiling.models import Device, DeviceModel, PowerMode, Run, Workload
 class Predictor(models.Model):
     """A fitted artefact for one workload on one device model.
 
-    PENDING -> FITTING -> READY, or FAILED with the reason. Its PredictionSet goes stale when data come in.
+    PENDING -> FITTING when a worker claims it -> READY, or FAILED with the reason; FITTING -> PENDING when
+    the worker falls silent. Its PredictionSet goes stale when data come in.
     """
 
     class State(models.TextChoices):
@@ -30,6 +31,8 @@ class Predictor(models.Model):
     step = models.CharField(max_length=100, blank=True)
     steps_done = models.PositiveSmallIntegerField(default=0)
     steps_total = models.PositiveSmallIntegerField(default=1)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    heartbeat = models.DateTimeField(null=True, blank=True, help_text="when its worker last began a step")
     failure = models.TextField(blank=True)
     emulated = models.BooleanField(default=False, help_text="fitted on runs of an emulated board")
     card = models.JSONField(

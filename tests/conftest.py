@@ -54,6 +54,12 @@ def own_files(settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "files"
 
 
+@pytest.fixture(autouse=True)
+def quick_passwords(settings: Any) -> None:
+    """A strong hash costs half a second a person, and no test is about its strength."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def orin(db: None) -> DeviceModel:
     return device_model_seed(entry=ORIN)

@@ -58,7 +58,7 @@ class Observation:
             if knobs:
                 # Loading a framework at the slowest clocks takes minutes that measure nothing.
                 self.board.apply(self.board.ranges().maximum._replace(cores=knobs.cores))
-            self.workload.start(cores)
+            self.workload.start(cores, self._beat)
         if knobs:
             self.board.apply(knobs)
 
@@ -121,6 +121,9 @@ class Observation:
         if sampling:
             self.readings.append(self.board.read())
         self.next_look_s = max(self.next_look_s + self.rules.sample_period_s, self.clock.now())
+        self._beat()
+
+    def _beat(self) -> None:
         clean = len(self.window.clean) if self.window else 0
         latest = self.readings[-1] if self.readings else None
         self.heartbeat(Progress(self.phase, clean, len(self.readings), latest))

@@ -1,6 +1,6 @@
 """What the protocol needs of a running workload, whether a real process or an emulated one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -38,6 +38,10 @@ class Minibatch:
         return self.end_s - self.time_ms / 1000
 
 
+def idle() -> None:
+    """Nothing to do while waiting."""
+
+
 class WorkloadProcess(Protocol):
     """One workload that can be held between two minibatches, so that a sweep starts it only once a group.
 
@@ -50,8 +54,11 @@ class WorkloadProcess(Protocol):
     def is_ready(self, cores: int | None) -> bool:
         """Whether it runs or is held already, on so many threads (None: on as many as it likes)."""
 
-    def start(self, cores: int | None) -> None:
-        """Be ready for `go` on so many threads; at once when it is already. WorkloadFailed."""
+    def start(self, cores: int | None, waiting: Callable[[], None] = idle) -> None:
+        """Be ready for `go` on so many threads; at once when it is already. WorkloadFailed.
+
+        Loading a framework may take minutes: `waiting` is called now and then, and may raise to give up.
+        """
 
     def go(self) -> None:
         """Run minibatch after minibatch."""

@@ -1,13 +1,13 @@
 """A workload on an emulated board: its minibatches come out of the board's own virtual time."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from profiling.board.emulated import EmulatedBoard
 from profiling.board.emulation.demand import EmulatedWorkload
-from profiling.workloads.base import Minibatch, WorkloadFailed
+from profiling.workloads.base import Minibatch, WorkloadFailed, idle
 
 LOADING_S = 8.0  # to start Python and load a framework
 
@@ -25,8 +25,9 @@ class EmulatedProcess:
     def is_ready(self, cores: int | None) -> bool:
         return self._started and self._cores == cores
 
-    def start(self, cores: int | None) -> None:
+    def start(self, cores: int | None, waiting: Callable[[], None] = idle) -> None:
         if not self.is_ready(cores):
+            waiting()
             self.board.clock.sleep(LOADING_S)
             self._started, self._cores = True, cores
 

@@ -12,13 +12,13 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from profiling.workloads.base import Minibatch, WorkloadFailed
+from profiling.workloads.base import Minibatch, WorkloadFailed, idle
 from profiling.workloads.sandbox import Limits, clean_environment, hand_over, sandboxed
 
 RUNNER = Path(__file__).with_name("runner.py")
@@ -57,15 +57,15 @@ class RunnerProcess:
     def is_ready(self, cores: int | None) -> bool:
         return self._process is not None and self._process.poll() is None and self._cores == cores
 
-    def start(self, cores: int | None) -> None:
+    def start(self, cores: int | None, waiting: Callable[[], None] = idle) -> None:
         if self.is_ready(cores):
             return
         self.stop()
         self._cores = cores
         self._spawn(cores)
         try:
-            self._await_ready()
-        except WorkloadFailed:
+            self._await_ready(waiting)
+        except BaseException:
             self.stop()
             raise
 
@@ -178,11 +178,12 @@ class RunnerProcess:
             raise self._failed(self._ending())
         return event
 
-    def _await_ready(self) -> None:
+    def _await_ready(self, waiting: Callable[[], None]) -> None:
         deadline = time.monotonic() + self.patience.start_s
         while time.monotonic() < deadline:
             event = self._event(min(deadline, time.monotonic() + MEMORY_CHECK_S))
             self._check_memory()
+            waiting()
             if event.get("event") == "start":
                 self.facts = {name: value for name, value in event.items() if name != "event"}
             if event.get("event") == "ready":

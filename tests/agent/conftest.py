@@ -9,7 +9,7 @@ import pytest
 from profiling.board.base import Reading
 from profiling.errors import BoardError
 from profiling.knobs import KnobRange, Knobs
-from profiling.workloads.base import Minibatch, WorkloadFailed
+from profiling.workloads.base import Minibatch, WorkloadFailed, idle
 
 MODE = Knobs(4, 1_000_000, 500_000, 2_000_000)
 RANGES = KnobRange((2, 4), (500_000, 1_000_000), (250_000, 500_000), (2_000_000,))
@@ -91,7 +91,8 @@ class PaperWorkload:
     def is_ready(self, cores: int | None) -> bool:
         return self.cores == cores
 
-    def start(self, cores: int | None) -> None:
+    def start(self, cores: int | None, waiting: Callable[[], None] = idle) -> None:
+        waiting()
         self.told.append(f"start {cores}")
         self.cores = cores
 

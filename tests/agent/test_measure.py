@@ -193,7 +193,7 @@ def test_a_cancelled_run_stops_the_workload(board, workload):
 def test_progress_tells_the_phases_in_order(board, workload):
     phases = []
     measure(board, workload, MODE, minibatch=16, heartbeat=lambda progress: phases.append(progress.phase))
-    assert list(dict.fromkeys(phases)) == ["settling", "measuring"]
+    assert list(dict.fromkeys(phases)) == ["starting", "settling", "measuring"]
 
 
 def test_baseload_is_power_without_a_workload(board):

@@ -109,6 +109,16 @@ def test_garbage_between_events_is_kept_as_last_lines_only(fake):
     assert caught.value.last_lines[:2] == ("loss: 0.3", "[1, 2]")
 
 
+def test_somebody_who_waits_may_give_up(fake):
+    def give_up():
+        raise InterruptedError("cancelled")
+
+    process = fake("")
+    with pytest.raises(InterruptedError):
+        process.start(None, give_up)
+    assert not process.is_ready(None)
+
+
 def test_endless_garbage_counts_as_a_hang(fake):
     with pytest.raises(WorkloadFailed, match="no minibatch"):
         measured(fake("while True: print('y' * 200000); time.sleep(0.01)"))

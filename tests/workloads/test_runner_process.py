@@ -13,7 +13,7 @@ import pytest
 
 from profiling.workloads.base import WorkloadFailed
 from profiling.workloads.process import RUNNER, Patience, RunnerProcess
-from profiling.workloads.sandbox import Limits
+from profiling.workloads.sandbox import Limits, sandboxed
 
 LENET = ["--network", "lenet5", "--data", "digits", "--minibatch", "16"]
 OURS = Limits(user=None)
@@ -121,3 +121,22 @@ def test_scratch_files_are_removed(tmp_path):
     assert {
         p for p in set(Path("/tmp").glob("workload-*")) - before if p.stat().st_uid == os.getuid()
     } == set()
+
+
+def test_a_users_network_trains_as_nobody_without_network(open_python, open_folder):
+    """The whole sandbox with a real framework in it: limits that torch cannot live with would show here."""
+    python = open_folder / "python"
+    places = os.pathsep.join(path for path in sys.path if path.endswith("-packages"))
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={places} exec {open_python} "$@"\n')
+    python.chmod(0o755)
+    probe = sandboxed([str(python), "-c", "import torch"], Limits())
+    if subprocess.run(probe, capture_output=True).returncode:
+        pytest.skip("the user nobody cannot read this machine's torch")
+    shutil.copy(RUNNER, open_folder)
+    (open_folder / "workload.py").write_text(NOISY)
+    runner = open_folder / "runner.py"
+    process = RunnerProcess(["--file", str(open_folder)], str(python), Limits(), runner=runner)
+    process.start(1)
+    process.go()
+    assert len(take(process, 3)) == 3
+    process.stop()

@@ -81,7 +81,11 @@ class Method:
     def fit(self, seed: int, rows: IntArray, time_ms: FloatArray, power_mw: FloatArray) -> BasePredictor:
         cores, cpu, gpu, mem = (int(value) for value in self.question.target.maximum)
         predictor = predictor_class(self.name)(
-            self.question.corpus, seed=seed, board_maximum=(cores, cpu, gpu, mem), prepared=self.prepared
+            self.question.corpus,
+            seed=seed,
+            board_maximum=(cores, cpu, gpu, mem),
+            prepared=self.prepared,
+            kind=self.question.target.kind,
         )
         return predictor.fit(self.question.target.knobs[rows], time_ms, power_mw)
 

@@ -5,6 +5,7 @@ from importlib import import_module
 from modeling.core.predictors.base import BasePredictor
 
 METHODS = {
+    "roofline": "modeling.core.predictors.roofline:RooflinePredictor",
     # "powertrain": "modeling.core.predictors.powertrain:PowerTrainPredictor",
     # "nn": "modeling.core.predictors.nn:NetworkPredictor",
     "gp": "modeling.core.predictors.gp:GaussianProcessPredictor",

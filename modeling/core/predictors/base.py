@@ -18,7 +18,8 @@ class BasePredictor:
 
     corpus: measurements of other workloads to learn from. seed: of every random draw. board_maximum: the
     board's largest cores, cpu_khz, gpu_khz, mem_khz; without it the largest measured values stand for it.
-    prepared: what `prepare` made of the same corpus; without it `fit` prepares itself.
+    prepared: what `prepare` made of the same corpus; without it `fit` prepares itself. kind: the target's,
+    training or inference.
     """
 
     method: ClassVar[str]
@@ -30,11 +31,13 @@ class BasePredictor:
         seed: int = 0,
         board_maximum: tuple[int, int, int, int] | None = None,
         prepared: Any = None,
+        kind: str = "training",
     ) -> None:
         self.corpus = corpus
         self.seed = seed
         self.board_maximum = board_maximum
         self.prepared = prepared
+        self.kind = kind
 
     @classmethod
     def prepare(cls, corpus: Sequence[Measured], seed: int = 0) -> Any:

@@ -1,0 +1,171 @@
+"""Reference workloads: what fully measured tables teach about a workload that is not measured yet.
+
+Each reference gives its parameters (to the prior's mean), and its residual surface (quirks of the board
+that the formula does not know). Both kernels are learned on all references' residuals together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from modeling.core.prediction import FloatArray, IntArray, Measured
+from modeling.core.roofline.dual import jacobian
+from modeling.core.roofline.ensemble import Curve, fit_members
+from modeling.core.roofline.formula import Settings, TimeParts, log_power, settings, time_parts
+from modeling.core.roofline.priors import (
+    LEVELLED,
+    LEVELLED_TIMES,
+    POWER_MEAN,
+    TIME_SD,
+    ParameterPrior,
+    time_prior,
+)
+from modeling.core.roofline.residual import Kernel, features, learn, smooth_mean
+from modeling.core.roofline.robust import precision_weights
+
+ROWS_FITTED = 500  # rows of a table used for its parameters
+ROWS_FOR_KERNEL = 250
+ROWS_FOR_SURFACE = 1500
+STARTS = 8
+REWEIGHTINGS = 3
+TIME_NOISE_SD, POWER_NOISE_SD = 0.03, 0.02  # the formula's own error, for weighting against the prior
+PRIOR_WIDENING = 1.5  # a reference may be an unusual workload
+POWER_PRIOR_SD = 1.5
+ANOMALY_SDS = 5.0  # a table's mode this many noise sds off its smooth surface is an anomaly
+
+
+@dataclass
+class Surface:
+    """Residuals of one table, smoothed: mean = kernel(., rows) @ coefficients; anomalies are single modes
+    far off it."""
+
+    rows: FloatArray
+    coefficients: FloatArray
+    anomalous_knobs: FloatArray
+    anomalies: FloatArray
+
+
+@dataclass
+class ReferenceFit:
+    """Formula parameters and residual surfaces of one reference; maximum (4,) of its board's knobs."""
+
+    name: str
+    kind: str
+    maximum: FloatArray
+    theta: FloatArray
+    phi: FloatArray
+    time_surface: Surface
+    power_surface: Surface
+
+
+@dataclass
+class CorpusFit:
+    """Everything learned from the references; `fit_corpus` makes it, `to_state` stores it."""
+
+    references: tuple[ReferenceFit, ...] = ()
+    time_kernel: Kernel = field(default_factory=Kernel.generic)
+    power_kernel: Kernel = field(default_factory=Kernel.generic)
+
+
+def time_curve(at: Settings) -> Curve:
+    """ln time of `at` and its Jacobian, for any theta."""
+
+    def curve(theta: FloatArray, _who: IntArray) -> tuple[FloatArray, FloatArray]:
+        time = time_parts(theta, at, differentiate=True).time
+        return time.value, jacobian(time, theta.shape[1])
+
+    return curve
+
+
+def power_curve(at: Settings, parts: TimeParts) -> Curve:
+    """ln power of `at` and its Jacobian, for any phi; member b uses row b of the time parts, if they have
+    several."""
+    several = len(parts.time.value) > 1
+
+    def curve(phi: FloatArray, who: IntArray) -> tuple[FloatArray, FloatArray]:
+        power = log_power(phi, at, parts.rows(who) if several else parts, differentiate=True)
+        return power.value, jacobian(power, phi.shape[1])
+
+    return curve
+
+
+def fit_corpus(references: Sequence[Measured], seed: int = 0) -> CorpusFit:
+    """Fit every reference table (minutes of board time each, seconds here); no reference gives the generic
+    beliefs."""
+    if not references:
+        return CorpusFit()
+    drafts = [_Draft(reference, np.random.default_rng([seed, k])) for k, reference in enumerate(references)]
+    time_kernel = learn([draft.kernel_set(draft.time_residual, draft.time_weight) for draft in drafts])
+    power_kernel = learn([draft.kernel_set(draft.power_residual, draft.power_weight) for draft in drafts])
+    return CorpusFit(tuple(d.finished(time_kernel, power_kernel) for d in drafts), time_kernel, power_kernel)
+
+
+class _Draft:
+    """One reference on its way into the corpus."""
+
+    def __init__(self, measured: Measured, rng: np.random.Generator):
+        self.measured, self.rng = measured, rng
+        self.at = settings(measured.knobs, measured.maximum)
+        self.features = features(self.at)
+        rows = self._sample(ROWS_FITTED)
+        time_log, power_log = np.log(measured.time_ms), np.log(measured.power_mw / 1000)
+        prior = time_prior(sd=TIME_SD * PRIOR_WIDENING).shifted(LEVELLED * (time_log.mean() - 1))
+        self.theta = _robust_fit(time_curve(self.at[rows]), time_log[rows], prior, TIME_NOISE_SD, rng)
+        parts = time_parts(self.theta[None], self.at)
+        parts_there = time_parts(self.theta[None], self.at[rows])
+        wide = ParameterPrior(POWER_MEAN, np.eye(len(POWER_MEAN)) * POWER_PRIOR_SD**2)
+        self.phi = _robust_fit(
+            power_curve(self.at[rows], parts_there), power_log[rows], wide, POWER_NOISE_SD, rng
+        )
+        self.time_residual = time_log - parts.time.value[0]
+        self.power_residual = power_log - log_power(self.phi[None], self.at, parts).value[0]
+        self.time_weight = _weights(self.time_residual, TIME_NOISE_SD)
+        self.power_weight = _weights(self.power_residual, POWER_NOISE_SD)
+
+    def _sample(self, count: int) -> IntArray:
+        return self.rng.choice(len(self.measured), min(count, len(self.measured)), replace=False)
+
+    def kernel_set(
+        self, residual: FloatArray, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        rows = self._sample(ROWS_FOR_KERNEL)
+        return self.features[rows], residual[rows], weight[rows]
+
+    def finished(self, time_kernel: Kernel, power_kernel: Kernel) -> ReferenceFit:
+        level = LEVELLED * self.theta[:LEVELLED_TIMES].max()
+        return ReferenceFit(
+            self.measured.name,
+            self.measured.kind,
+            self.measured.maximum,
+            self.theta - level,
+            self.phi,
+            self._surface(time_kernel, self.time_residual, self.time_weight),
+            self._surface(power_kernel, self.power_residual, self.power_weight),
+        )
+
+    def _surface(self, kernel: Kernel, residual: FloatArray, weight: FloatArray) -> Surface:
+        rows = self._sample(ROWS_FOR_SURFACE)
+        at = self.features[rows]
+        covariance = kernel.covariance(at, at) + np.diag(kernel.noise / weight[rows])
+        coefficients = cho_solve(cho_factor(covariance, lower=True), residual[rows])
+        off = residual - smooth_mean(kernel, at, coefficients, self.features)
+        odd = np.abs(off) > ANOMALY_SDS * np.sqrt(kernel.noise)
+        return Surface(at, coefficients, self.features[odd], off[odd])
+
+
+def _weights(residual: FloatArray, sd: float) -> FloatArray:
+    return precision_weights(residual, np.zeros_like(residual), sd**2)
+
+
+def _robust_fit(
+    curve: Curve, observed: FloatArray, prior: ParameterPrior, sd: float, rng: np.random.Generator
+) -> FloatArray:
+    """Best parameters under contaminated normal errors, by iteratively reweighted least squares."""
+    weight = np.ones(len(observed))
+    for _ in range(1 + REWEIGHTINGS):
+        fits = fit_members(curve, observed, prior, np.diag(sd**2 / weight), STARTS, rng, disturb=False)
+        best = fits.theta[fits.best]
+        weight = _weights(observed - curve(best[None], np.zeros(1, dtype=int))[0][0], sd)
+    return best

@@ -1,15 +1,24 @@
 """Which modes to profile."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from modeling.core.prediction import FloatArray, IntArray, Measured
+from modeling.core.active import choose_next
+from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured
+from modeling.core.roofline.belief import Belief, belief_for
+from modeling.core.roofline.corpus import CorpusFit, fit_corpus
+from modeling.core.roofline.formula import settings
+from modeling.core.roofline.residual import features
 
 # Rows of the modes in, their measured time_ms and power_mw out: a board, or a table in its place.
 Measure = Callable[[IntArray], tuple[FloatArray, FloatArray]]
 # knobs of all modes, how many to choose, references, seed, and a way to measure while choosing -> rows.
 Strategy = Callable[[IntArray, int, Sequence[Measured], int, Measure], IntArray]
+
+# After so many modes an active campaign fits again before it chooses more.
+STEPS = (3, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 
 
 def random_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntArray:
@@ -17,8 +26,93 @@ def random_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntAr
     return rng.choice(len(knobs), count, replace=False)
 
 
+def grid_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """`count` rows on a coarser grid of evenly spaced values (seeds/004 §2.5), the largest always among them.
+
+    Knobs get further values in turn as long as the grid stays within `count`; random rows make up the rest.
+    """
+    values = [np.unique(column) for column in knobs.T]
+    levels = [1] * len(values)
+    while True:
+        finer = [
+            d
+            for d, axis in enumerate(values)
+            if levels[d] < len(axis) and np.prod(levels) // levels[d] * (levels[d] + 1) <= count
+        ]
+        if not finer:
+            break
+        levels[max(finer, key=lambda d: len(values[d]) / levels[d])] += 1
+    on_grid = np.ones(len(knobs), dtype=bool)
+    for column, axis, level in zip(knobs.T, values, levels, strict=True):
+        places = np.linspace(len(axis) - 1, 0, level).round().astype(int)
+        on_grid &= np.isin(column, axis[places])
+    rows = np.flatnonzero(on_grid)
+    others = np.setdiff1d(np.arange(len(knobs)), rows)
+    return np.r_[rows, rng.choice(others, count - len(rows), replace=False)].astype(np.int64)
+
+
+def spread_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """`count` rows far from each other in the log knobs, from the largest mode on.
+
+    Maximin, greedily (Johnson, Moore, Ylvisaker, J. Stat. Plan. Inference 26, 1990); ties are drawn.
+    """
+    places = features(settings(knobs, knobs[:, : len(KNOB_COLUMNS)].max(axis=0).astype(float)))
+    rows = [int(np.argmax((knobs / knobs.max(axis=0)).sum(axis=1)))]
+    nearest = np.full(len(knobs), np.inf)
+    while len(rows) < count:
+        nearest = np.minimum(nearest, ((places - places[rows[-1]]) ** 2).sum(axis=1))
+        nearest[rows[-1]] = -1.0
+        rows.append(int(rng.choice(np.flatnonzero(nearest >= nearest.max() - 1e-9))))
+    return np.array(rows[:count])
+
+
+def active_modes(knobs: IntArray, count: int, belief: Belief, seed: int, measure: Measure) -> IntArray:
+    """`count` rows of knobs (n, 4 or 5) chosen in steps, each measured and fitted before the next is
+    chosen."""
+    rows, time, power = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+    for step in [*(step for step in STEPS if step < count), count]:
+        new = choose_next(belief, knobs, rows, time, power, step - len(rows), seed)
+        new_time, new_power = measure(new)
+        rows, time, power = np.r_[rows, new], np.r_[time, new_time], np.r_[power, new_power]
+    return rows
+
+
 def _random(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure) -> IntArray:
     return random_modes(knobs, count, np.random.default_rng(seed))
 
 
-STRATEGIES: dict[str, Strategy] = {"random": _random}
+def _grid(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure) -> IntArray:
+    return grid_modes(knobs, count, np.random.default_rng(seed))
+
+
+def _spread(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure) -> IntArray:
+    return spread_modes(knobs, count, np.random.default_rng(seed))
+
+
+def _active(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure) -> IntArray:
+    maximum = knobs[:, : len(KNOB_COLUMNS)].max(axis=0)
+    belief = belief_for(_corpus_fit(_Together(corpus)), maximum)
+    return active_modes(knobs, count, belief, seed, measure)
+
+
+class _Together(tuple[Measured, ...]):
+    """Measurements compared by identity, since their arrays cannot be hashed."""
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple) and tuple(map(id, self)) == tuple(map(id, other))
+
+
+@lru_cache(maxsize=4)
+def _corpus_fit(corpus: _Together) -> CorpusFit:
+    return fit_corpus(corpus)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "random": _random,
+    "grid": _grid,
+    "spread": _spread,
+    "active": _active,
+}

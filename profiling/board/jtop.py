@@ -20,11 +20,20 @@ INTERVAL_S = 0.5
 class Client(Protocol):
     """What is used of jtop.jtop; shapes as version 7.2 gives them."""
 
-    power: Mapping[str, Any]
-    cpu: Mapping[str, Any]
-    gpu: Mapping[str, Any]
-    memory: Mapping[str, Any]
-    temperature: Mapping[str, Any]
+    @property
+    def power(self) -> Mapping[str, Any]: ...
+
+    @property
+    def cpu(self) -> Mapping[str, Any]: ...
+
+    @property
+    def gpu(self) -> Mapping[str, Any]: ...
+
+    @property
+    def memory(self) -> Mapping[str, Any]: ...
+
+    @property
+    def temperature(self) -> Mapping[str, Any]: ...
 
     def ok(self, spin: bool = False) -> bool: ...
 

@@ -14,19 +14,10 @@ RESNET = EmulatedWorkload("resnet18")
 FAST = Knobs(12, 2201600, 1300500, 3199000)
 
 
-class TestEmulatedOrin(BoardContract):
-    def make(self, tmp_path):
-        return EmulatedBoard(ENTRIES["agx-orin"], RESNET)
-
-
-class TestEmulatedTX2(BoardContract):
-    def make(self, tmp_path):
-        return EmulatedBoard(ENTRIES["tx2"], RESNET)
-
-
-class TestEmulatedNano(BoardContract):
-    def make(self, tmp_path):
-        return EmulatedBoard(ENTRIES["nano"], RESNET)
+class TestEveryEmulatedBoard(BoardContract):
+    @pytest.fixture(params=sorted(ENTRIES))
+    def board(self, request):
+        return EmulatedBoard(ENTRIES[request.param], RESNET)
 
 
 class TestEmulatedJetPack7(BoardContract):

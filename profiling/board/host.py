@@ -4,37 +4,43 @@ import os
 from pathlib import Path
 
 from profiling.board.base import Clock, Reading, SystemClock, check_legal
-from profiling.board.cpu import CPUS, CpuLoad
+from profiling.board.cpu import CPUS, Cpu, CpuLoad
 from profiling.board.files import Tree, Unreadable, Unsettled
+from profiling.board.journal import STATE_FILE, Journal
 from profiling.board.rails import total_mw
 from profiling.board.rapl import Rapl
 from profiling.board.thermal import Zones
 from profiling.errors import BoardError
-from profiling.knobs import KnobRange, Knobs
+from profiling.knobs import KNOB_NAMES, KnobRange, Knobs
 
 NO_KNOB = (0,)  # this machine has no such clock to turn: not "unknown", but "not there"
 TASKS = Path("/proc/self/task")
 
 
 class HostBoard:
-    """Cores by affinity, inherited by every process started after `apply`; no clock is touched.
+    """Cores by affinity, inherited by every process started after `apply`.
 
     A workload must also be told how many threads to start: `environment` holds the variables for it.
-    root: where /sys and /proc are read from. The clock knobs have one value each: the CPU's highest
-    clock, and 0 for the GPU and the memory, which an ordinary machine does not let one turn.
+    root: where /sys and /proc are read from. The CPU's clock is a knob where cpufreq lists its steps and
+    lets this user write them; else its one value is the highest clock. The GPU's and the memory's one
+    value is 0: an ordinary machine has no such knobs.
     """
 
     driver = "host"
     emulated = False
 
-    def __init__(self, root: Path = Path("/"), *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, root: Path = Path("/"), *, state_file: Path | None = None, clock: Clock | None = None
+    ) -> None:
         self.tree = Tree(root)
         self.clock: Clock = clock or SystemClock()
         self.found = sorted(os.sched_getaffinity(0))
         self.cpu_load, self.zones, self.rapl = CpuLoad(self.tree), Zones(self.tree), Rapl(self.tree)
+        self.cpu = _clocked(self.tree)
+        self.journal = Journal(self.tree, state_file or root / STATE_FILE)
         self._ranges = KnobRange(
             cores=tuple(range(1, len(self.found) + 1)),
-            cpu_khz=(self._top_khz(),),
+            cpu_khz=tuple(self.cpu.table()) if self.cpu else (self._top_khz(),),
             gpu_khz=NO_KNOB,
             mem_khz=NO_KNOB,
         )
@@ -61,7 +67,8 @@ class HostBoard:
         return self._ranges
 
     def current(self) -> Knobs:
-        return self._ranges.maximum._replace(cores=len(os.sched_getaffinity(0)))
+        held = self._ranges.maximum._replace(cores=len(os.sched_getaffinity(0)))
+        return self._ranges.nearest(held._replace(cpu_khz=self.cpu.held_khz())) if self.cpu else held
 
     @property
     def environment(self) -> dict[str, str]:
@@ -71,15 +78,20 @@ class HostBoard:
 
     def apply(self, knobs: Knobs) -> Knobs:
         check_legal(knobs, self._ranges)
+        if self.cpu:
+            self.journal.remember(self.cpu.clock_files())
+            self.cpu.pin(knobs.cpu_khz)
         _bind(self.found[: knobs.cores])
         settled = self.current()
-        if settled.cores != knobs.cores:
-            raise Unsettled("CPU cores", knobs.cores, settled.cores)
+        for name, asked, found in zip(KNOB_NAMES, knobs, settled, strict=True):
+            if asked != found:
+                raise Unsettled(name, asked, found)
         return settled
 
     def restore(self) -> None:
-        """Affinity dies with the process, so there is nothing to find again after a crash."""
+        """Affinity dies with the process; the clocks are found again after a crash, as on a Jetson."""
         _bind(self.found)
+        self.journal.put_back()
 
     def read(self) -> Reading:
         now = self.clock.now()
@@ -115,6 +127,14 @@ class HostBoard:
             return self.tree.number(f"{CPUS}/cpu{core}/cpufreq/scaling_cur_freq")
         except Unreadable:
             return otherwise
+
+
+def _clocked(tree: Tree) -> Cpu | None:
+    """The CPU's clock as a knob, where this machine has one and this user may turn it."""
+    folder = f"{tree.prefix}{CPUS}/cpu0/cpufreq"
+    if not os.path.exists(f"{folder}/scaling_available_frequencies"):
+        return None
+    return Cpu(tree) if os.access(f"{folder}/scaling_max_freq", os.W_OK) else None
 
 
 def _bind(cores: list[int]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from profiling.board.files import Tree, Unreadable
 from profiling.errors import BoardError
 
+STATE_FILE = "var/lib/jetsonlab/board-state.jsonl"
 BOOT_ID = "proc/sys/kernel/random/boot_id"
 # What these hold is the hardware's doing once the lock beside them is released.
 UNSTABLE = {"rate", "clk_update_rate"}

@@ -11,7 +11,7 @@ from profiling.board.emc import find_emc
 from profiling.board.fan import fan_file
 from profiling.board.files import Tree, Unreadable, Unsettled
 from profiling.board.gpu import Gpu
-from profiling.board.journal import Journal
+from profiling.board.journal import STATE_FILE, Journal
 from profiling.board.rails import find_rails, read_rails, total_mw, total_rule
 from profiling.board.thermal import Alarms, Zones
 from profiling.errors import BoardError
@@ -19,7 +19,6 @@ from profiling.knobs import KnobRange, Knobs
 from profiling.soc import knob_range
 
 Number = TypeVar("Number", int, float)
-STATE_FILE = "var/lib/jetsonlab/board-state.jsonl"
 
 
 @dataclass(frozen=True)

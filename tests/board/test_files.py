@@ -1,7 +1,14 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from profiling.board.files import Tree, Unreadable, by_name, natural
 from profiling.errors import BoardError
+
+ROOT = Path(__file__).parents[2]
+BOARD = ROOT / "profiling/board"
 
 
 @pytest.fixture
@@ -47,3 +54,9 @@ def test_folders_are_found_by_the_name_inside(tree, tmp_path):
         folder.mkdir()
         (folder / "name").write_text(name)
     assert list(by_name(tree, "hwmon*", {"ina238", "pwmfan"})) == [("hwmon0", "pwmfan"), ("hwmon1", "ina238")]
+
+
+def test_boards_need_neither_django_nor_torch_nor_jtop():
+    modules = [f"profiling.board.{path.stem}" for path in BOARD.glob("*.py") if path.stem != "__init__"]
+    script = f"import sys, {', '.join(modules)}; print({{'django', 'torch', 'jtop'}} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", script], cwd=ROOT) == b"set()\n"

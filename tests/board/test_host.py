@@ -5,13 +5,33 @@ import threading
 
 import pytest
 
+from profiling.board.emulation.layout import build
 from profiling.board.host import HostBoard
+from tests.board.conftest import ENTRIES
 from tests.contracts_board import BoardContract
 
 
 class TestHostBoard(BoardContract):
     def make(self, tmp_path):
         return HostBoard()
+
+
+class TestHostBoardWithItsOwnClocks(BoardContract):
+    def make(self, tmp_path):
+        build(ENTRIES["orin-nano-8gb"], tmp_path)
+        return HostBoard(tmp_path)
+
+
+def test_a_clock_it_may_turn_is_a_knob_and_found_again_after_a_crash(tmp_path):
+    build(ENTRIES["orin-nano-8gb"], tmp_path)
+    board = HostBoard(tmp_path)
+    assert len(board.ranges().cpu_khz) == 20
+    found = board.current()
+    board.apply(found._replace(cpu_khz=960000))
+    again = HostBoard(tmp_path)
+    assert again.current().cpu_khz == 960000
+    again.restore()
+    assert again.current() == found
 
 
 @pytest.fixture

@@ -45,8 +45,9 @@ class Law:
         self.ranges = knob_range(entry)
         self.silicon = silicon_of(entry).with_gpu(gpu_share)
         self.top = clocks_of(np.array([self.ranges.maximum]))
-        self.time_quirks = _quirks(self.ranges, TIME_QUIRKS, seed)
-        self.power_quirks = _quirks(self.ranges, POWER_QUIRKS, seed + 1)
+        board = [seed, crc32(str(entry.get("slug")).encode())]
+        self.time_quirks = _quirks(self.ranges, TIME_QUIRKS, [*board, 0])
+        self.power_quirks = _quirks(self.ranges, POWER_QUIRKS, [*board, 1])
 
     def timing(self, knobs: IntArray, workload: EmulatedWorkload) -> Timing:
         """knobs (n, 4) to times without the noise of any single minibatch."""
@@ -77,9 +78,9 @@ def clocks_of(knobs: IntArray) -> Clocks:
     return Clocks(cores, cpu / 1e6, gpu / 1e6, mem / 1e6)
 
 
-def _quirks(ranges: KnobRange, spreads: tuple[float, ...], seed: int) -> list[FloatArray]:
+def _quirks(ranges: KnobRange, spreads: tuple[float, ...], seed: list[int]) -> list[FloatArray]:
     """A factor near 1 for each step of each knob's table, always the same for the same board."""
-    draw_from = np.random.default_rng([seed, 0x7E57])
+    draw_from = np.random.default_rng(seed)
     tables = astuple(ranges)
     return [
         1 + spread * draw_from.standard_normal(len(table))

@@ -53,6 +53,15 @@ class KnobRange:
             rank = rank * len(values) + values.index(value)
         return rank
 
+    def ranks(self, knobs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`rank` of each row of knobs (n, 4), -1 where a value is not legal."""
+        rank, legal = np.zeros(len(knobs), dtype=np.int64), np.ones(len(knobs), dtype=bool)
+        for column, values in zip(knobs.T, map(np.array, astuple(self)), strict=True):
+            place = np.searchsorted(values, column).clip(max=len(values) - 1)
+            legal &= values[place] == column
+            rank = rank * len(values) + place
+        return np.where(legal, rank, -1)
+
     def nearest(self, knobs: Knobs) -> Knobs:
         """The legal knobs closest to `knobs`, each knob on its own."""
         return Knobs(

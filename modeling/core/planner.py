@@ -17,6 +17,7 @@ from modeling.core.prediction import (
     has_minibatch,
 )
 
+CEILINGS = ("power_mw", "time_ms", "energy_mj", "sample_time_ms", "sample_energy_mj")
 AIM = {
     "fastest": "the fastest",
     "leanest": "the one that draws least power",
@@ -31,7 +32,8 @@ class Budget:
     """Ceilings a mode must keep, and the chance of breaking any of them that one accepts.
 
     power_mw: mean module power. time_ms: a minibatch (a latency). sample_time_ms: a minibatch's time divided
-    by its size (a throughput or an epoch's deadline). energy_mj: a minibatch. None is no ceiling.
+    by its size (a throughput or an epoch's deadline). energy_mj: a minibatch. sample_energy_mj: a minibatch's
+    energy divided by its size (an epoch's battery). None is no ceiling.
     risk: in (0, 1), only used where the predictor states its uncertainty.
     """
 
@@ -39,10 +41,11 @@ class Budget:
     time_ms: float | None = None
     energy_mj: float | None = None
     sample_time_ms: float | None = None
+    sample_energy_mj: float | None = None
     risk: float = 0.05
 
     def __post_init__(self) -> None:
-        for name in ("power_mw", "time_ms", "energy_mj", "sample_time_ms"):
+        for name in CEILINGS:
             ceiling = getattr(self, name)
             if ceiling is not None and not (np.isfinite(ceiling) and ceiling > 0):
                 raise ValueError(f"{name} {ceiling} is no ceiling: give a positive number")
@@ -114,7 +117,7 @@ def choose(
     rows = np.flatnonzero(_allowed_mask(len(prediction.time_ms), knobs, allowed or {}))
     if not len(rows):
         raise ValueError("no mode lies within the allowed knob ranges: widen one")
-    within, knobs = _only(prediction, rows), None if knobs is None else knobs[rows]
+    within, knobs = prediction.at(rows), None if knobs is None else knobs[rows]
     samples = _minibatch(knobs) if per_sample else 1.0
     ceilings = _ceilings(within, budget, knobs)
     breaking = np.minimum(sum((c.breaking() for c in ceilings), np.zeros(len(rows))), 1.0)
@@ -228,6 +231,10 @@ def _ceilings(prediction: Prediction, budget: Budget, knobs: IntArray | None) ->
         found.append(_Ceiling("energy_mj", budget.energy_mj, energy, prediction.energy_log_sd))
     if budget.sample_time_ms is not None:
         found.append(_Ceiling("sample_time_ms", budget.sample_time_ms, time / _minibatch(knobs), sd))
+    if budget.sample_energy_mj is not None:
+        energy = prediction.energy_mj / _minibatch(knobs)
+        limit = budget.sample_energy_mj
+        found.append(_Ceiling("sample_energy_mj", limit, energy, prediction.energy_log_sd))
     return found
 
 
@@ -248,14 +255,6 @@ def _minibatch(knobs: IntArray | None) -> FloatArray:
     if knobs is None or not has_minibatch(knobs):
         raise ValueError("time per sample needs the minibatch size as fifth column of knobs")
     return knobs[:, len(KNOB_COLUMNS)].astype(float)
-
-
-def _only(prediction: Prediction, rows: IntArray) -> Prediction:
-    sds = (prediction.time_log_sd, prediction.power_log_sd)
-    time_sd, power_sd = (None if sd is None else sd[rows] for sd in sds)
-    return Prediction(
-        prediction.time_ms[rows], prediction.power_mw[rows], time_sd, power_sd, prediction.notes
-    )
 
 
 def _notes(prediction: Prediction, ceilings: list[_Ceiling]) -> tuple[str, ...]:

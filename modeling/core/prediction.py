@@ -70,6 +70,12 @@ class Prediction:
             return None
         return np.hypot(self.time_log_sd, self.power_log_sd)
 
+    def at(self, rows: IntArray) -> "Prediction":
+        """The prediction of some of the modes only: rows int (k,)."""
+        sds = (self.time_log_sd, self.power_log_sd)
+        time_sd, power_sd = (None if sd is None else sd[rows] for sd in sds)
+        return Prediction(self.time_ms[rows], self.power_mw[rows], time_sd, power_sd, self.notes)
+
 
 def has_minibatch(knobs: IntArray) -> bool:
     """Whether knobs (n, 4 or 5) have the minibatch size as fifth column."""

@@ -108,6 +108,10 @@ def test_batch_sizes_compete_by_time_per_sample():
     assert choose(p, knobs=knobs, per_sample=True).index == 1
     assert choose(p, Budget(time_ms=50), knobs=knobs, per_sample=True).index == 0
     assert choose(p, Budget(sample_time_ms=6), "leanest", knobs=knobs).index == 1
+    least = (p.energy_mj / knobs[:, 4]).min()
+    assert choose(p, Budget(sample_energy_mj=least), knobs=knobs).index == np.argmin(
+        p.energy_mj / knobs[:, 4]
+    )
 
 
 def test_a_measured_mode_takes_the_place_of_its_prediction():

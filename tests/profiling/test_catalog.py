@@ -64,3 +64,9 @@ def test_a_mode_that_is_no_longer_legal_loses_its_rank_only(orin):
     device_model_seed(entry={"slug": orin.slug, "mem_khz": [3_199_000]})
     assert orin.power_modes.count() == 36
     assert orin.power_modes.filter(rank__isnull=False).count() == 18
+
+
+def test_ranks_of_many_modes_at_once_agree_with_one_by_one():
+    ranges = KnobRange((2, 4), (100, 200, 300), (5,), (7, 8))
+    assert ranges.ranks(ranges.all_modes()).tolist() == list(range(12))
+    assert ranges.ranks(np.array([[2, 150, 5, 7], [4, 100, 5, 8], [9, 100, 5, 8]])).tolist() == [-1, 7, -1]

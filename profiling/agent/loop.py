@@ -111,7 +111,7 @@ class Agent:
         dvfs = options.get("dvfs", False)
         knobs = None if dvfs else Knobs(*(run[name] for name in Knobs._fields))
         shared: dict[str, Any] = {
-            "rules": Rules(**options.get("rules", {})),
+            "rules": Rules.from_options(options.get("rules", {})),
             "heartbeat": Heartbeat(self, run["id"]),
             "conditions": {"agent": platform.node(), "python": platform.python_version()},
         }

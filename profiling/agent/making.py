@@ -16,9 +16,11 @@ from profiling.board.host import HostBoard
 from profiling.board.sysfs import BoardRules, SysfsBoard
 from profiling.catalog import device_model_entries
 from profiling.errors import InvalidInput
+from profiling.workloads.arguments import runner_arguments
 from profiling.workloads.base import WorkloadProcess
 from profiling.workloads.emulated import EmulatedProcess
 from profiling.workloads.process import RunnerProcess
+from profiling.workloads.sandbox import Limits
 
 
 def make_agent(config: AgentConfig) -> Agent:
@@ -89,20 +91,8 @@ def emulated_workload(board: Board, settings: dict[str, Any]) -> WorkloadProcess
 
 def real_workload(config: AgentConfig) -> WorkloadMaker:
     def make(board: Board, settings: dict[str, Any]) -> WorkloadProcess:
-        return RunnerProcess(runner_arguments(settings), interpreter=config.interpreter)
+        arguments = runner_arguments(settings, settings["minibatch"])
+        # A network of the zoo is our own code: limited, but it need not become nobody.
+        return RunnerProcess(arguments, interpreter=config.interpreter, limits=Limits(user=None))
 
     return make
-
-
-def runner_arguments(settings: dict[str, Any]) -> list[str]:
-    """runner.py's command line for a claimed workload; `runner_options` may add any of its long options."""
-    stated = {
-        "network": settings["network"],
-        "kind": settings["kind"],
-        "minibatch": settings["minibatch"],
-        "workers": settings["loader_workers"],
-        "precision": settings["precision"],
-        **settings.get("runner_options", {}),
-    }
-    given = {name: str(value) for name, value in stated.items() if value not in (None, "")}
-    return [word for name, value in given.items() for word in (f"--{name}", value)]

@@ -41,13 +41,12 @@ class Rules:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> "Rules":
-        """The rules a sweep's options ask for; options of other parts are left alone. InvalidInput."""
+        """The rules a sweep asks for, the others as they are. InvalidInput naming every one that is none."""
         known = {field.name for field in fields(cls)}
-        asked = {name: value for name, value in options.items() if name in known}
-        faults = [f"{name} {value!r}" for name, value in asked.items() if not _sound(name, value)]
+        faults = [f"{name} {value!r}" for name, value in options.items() if not _sound(name, value, known)]
         if faults:
             raise InvalidInput(f"The measuring rules cannot be {', '.join(faults)}.", errors=faults)
-        return cls(**asked)
+        return cls(**options)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,9 @@ class Progress:
 Heartbeat = Callable[[Progress], None]
 
 
-def _sound(name: str, value: Any) -> bool:
+def _sound(name: str, value: Any, known: set[str]) -> bool:
+    if name not in known:
+        return False
     if name == "passes":
         return value in get_args(PASSES)
     whole = name in ("minibatches", "power_samples", "steady_samples")

@@ -1,8 +1,9 @@
 import pytest
 
 from profiling.agent.config import as_toml, load_config, parse_config
-from profiling.agent.making import make_board, runner_arguments
+from profiling.agent.making import make_board
 from profiling.errors import InvalidInput
+from profiling.workloads.arguments import runner_arguments
 
 LEAST = {"server": "https://lab.example.org", "token": "jl_x", "device": "desk-1"}
 
@@ -51,5 +52,5 @@ def test_a_claimed_workload_becomes_the_runners_command_line():
         "precision": "",
         "runner_options": {"data": "digits"},
     }
-    words = runner_arguments(settings)
-    assert words == ["--network", "LeNet-5", "--kind", "training", "--minibatch", "64", "--data", "digits"]
+    words = runner_arguments(settings, 64)
+    assert words == ["--network", "lenet5", "--kind", "training", "--minibatch", "64", "--data", "digits"]

@@ -30,7 +30,7 @@ def test_a_real_training_is_measured_at_one_and_at_all_cores(board):
     process.stop()
     for run in runs:
         assert 0.1 < run.time_ms < 10_000
-        assert run.minibatches >= 20
+        assert run.minibatches >= 1
         assert (run.power_mw is None) == ("power_mw" in run.unknowns)
         assert run.provenance["workload"]["threads"] == run.knobs.cores
         assert run.provenance["workload"]["parameters"] == 61_706

@@ -230,7 +230,7 @@ def test_noise_does_not_bias_time_or_power(seed):
 
 
 def test_a_sweeps_options_set_the_rules():
-    rules = Rules.from_options({"minibatches": 100, "passes": "apart", "seed": 7})
+    rules = Rules.from_options({"minibatches": 100, "passes": "apart"})
     assert (rules.minibatches, rules.passes, rules.power_samples) == (100, "apart", 10)
 
 
@@ -242,6 +242,7 @@ def test_a_sweeps_options_set_the_rules():
         {"passes": "none"},
         {"settle_s": -1},
         {"steady_samples": 1},
+        {"speed": 3},
     ],
 )
 def test_senseless_rules_are_refused(options):

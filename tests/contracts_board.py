@@ -72,6 +72,12 @@ class BoardContract:
         assert board.read().online == knobs.cores
         board.restore()
 
+    def test_it_describes_itself_in_json_with_a_reason_for_each_unknown(self, board):
+        told = json.loads(json.dumps(board.describe()))
+        assert told["cores"] == list(board.ranges().cores)
+        for name, value in told.items():
+            assert value is not None or told["unknown"][name]
+
     @staticmethod
     def lowest(ranges) -> Knobs:
         return Knobs(*(values[0] for values in vars(ranges).values()))

@@ -4,8 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 from profiling.board.base import Board
-from profiling.board.register import describe
-from profiling.board.sysfs import SysfsBoard
 from profiling.errors import LabError
 
 SOFTWARE = ("product", "compatible", "jetpack", "l4t", "kernel", "governor")
@@ -13,7 +11,7 @@ SOFTWARE = ("product", "compatible", "jetpack", "l4t", "kernel", "governor")
 
 def description(board: Board) -> dict[str, Any]:
     """Clock tables, software, nvpmodel.conf; what a board cannot tell is None, and `unknown` says why."""
-    told = dict(describe(tree=board.tree)) if isinstance(board, SysfsBoard) else {"unknown": {}}
+    told = dict(board.describe())
     return {
         "ranges": _ranges(board, told["unknown"]),
         "software": {name: told[name] for name in SOFTWARE if told.get(name) is not None},

@@ -87,6 +87,9 @@ class Board(Protocol):
     def restore(self) -> None:
         """Put back everything `apply` ever changed, as it was found; also after a crash."""
 
+    def describe(self) -> Mapping[str, Any]:
+        """Tables, software, stock modes and rails, JSON-able; None where unknown, and why in "unknown"."""
+
 
 def check_legal(knobs: Knobs, ranges: KnobRange) -> None:
     """InvalidInput naming the first knob whose value is not in the board's table."""

@@ -31,7 +31,7 @@ from profiling.errors import BoardError, Forbidden, InvalidInput, LabError
 from profiling.knobs import KNOB_NAMES, Knobs
 
 SOCKET = Path("/run/jetsonlab/boardd.sock")
-STATE = Path("/var/lib/jetsonlab/board-state.jsonl")
+STATE = Path("/var/lib/jetsonlab-boardd/board-state.jsonl")
 LONGEST_REQUEST = 4096
 PATIENCE_S = 5.0
 

@@ -9,6 +9,7 @@ from profiling.board.files import Tree, Unreadable, Unsettled
 from profiling.board.journal import STATE_FILE, Journal
 from profiling.board.rails import total_mw
 from profiling.board.rapl import Rapl
+from profiling.board.register import Description, describe
 from profiling.board.thermal import Zones
 from profiling.errors import BoardError
 from profiling.knobs import KNOB_NAMES, KnobRange, Knobs
@@ -92,6 +93,9 @@ class HostBoard:
         """Affinity dies with the process; the clocks are found again after a crash, as on a Jetson."""
         _bind(self.found)
         self.journal.put_back()
+
+    def describe(self) -> Description:
+        return describe(tree=self.tree, ranges=self._ranges)
 
     def read(self) -> Reading:
         now = self.clock.now()

@@ -5,6 +5,7 @@ Nothing here may fail on a board nobody has seen: what cannot be read is None, a
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,8 +41,11 @@ class Description(dict[str, Any]):
         return self[name]
 
 
-def describe(root: Path = Path("/"), tree: Tree | None = None) -> Description:
-    """Everything a device's enrolment wants to know.
+def describe(
+    root: Path = Path("/"), tree: Tree | None = None, ranges: KnobRange | None = None
+) -> Description:
+    """Everything a device's enrolment wants to know. ranges: tables already known, as from boardd, which
+    may read what this process may not.
 
     Keys: product, compatible, l4t, jetpack, kernel, governor, cores, cpu_khz, gpu_khz, mem_khz (tables),
     clusters, rails, total_rule, gpu_masks, fan, presets (id, name, cores, cpu_khz, gpu_khz, mem_khz, reboot,
@@ -51,6 +55,9 @@ def describe(root: Path = Path("/"), tree: Tree | None = None) -> Description:
     found = Description(unknown={})
     _software(found, tree)
     _tables(found, tree)
+    for name, values in asdict(ranges).items() if ranges else ():
+        found[name] = list(values)
+        found["unknown"].pop(name, None)
     found.look("rails", lambda: _some([rail.label for rail in find_rails(tree)], "no INA3221 or INA238"))
     found["total_rule"] = list(total_rule(found["rails"] or ()))
     if not found["total_rule"]:

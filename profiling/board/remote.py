@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from profiling.board.base import Clock, Reading, SystemClock
+from profiling.board.register import Description, describe
 from profiling.errors import BoardError, Conflict, Forbidden, InvalidInput, LabError
 from profiling.knobs import KnobRange, Knobs
 
@@ -43,6 +44,9 @@ class RemoteBoard:
 
     def restore(self) -> None:
         self._ask(do="restore")
+
+    def describe(self) -> Description:
+        return describe(ranges=self._ranges)
 
     def _ask(self, **request: Any) -> dict[str, Any]:
         try:

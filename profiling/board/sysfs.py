@@ -13,6 +13,7 @@ from profiling.board.files import Tree, Unreadable, Unsettled
 from profiling.board.gpu import Gpu
 from profiling.board.journal import STATE_FILE, Journal
 from profiling.board.rails import find_rails, read_rails, total_mw, total_rule
+from profiling.board.register import Description, describe
 from profiling.board.thermal import Alarms, Zones
 from profiling.errors import BoardError
 from profiling.knobs import KnobRange, Knobs
@@ -152,6 +153,9 @@ class SysfsBoard:
 
     def restore(self) -> None:
         self.journal.put_back()
+
+    def describe(self) -> Description:
+        return describe(tree=self.tree)
 
 
 def _check_step(name: str, asked: int, settled: int, table: Sequence[int]) -> None:

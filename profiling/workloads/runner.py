@@ -352,7 +352,7 @@ class Step:
             self.call(batch)
             return
         inputs, target = batch if self.source.loss else (batch, None)
-        inputs = tuple(moved(inputs if isinstance(inputs, (tuple, list)) else [inputs], self.device))
+        inputs = moved(inputs if isinstance(inputs, (tuple, list)) else [inputs], self.device)
         with torch.inference_mode(not self.training), self._precision():
             if not self.prepared:
                 self._graph(inputs)
@@ -392,9 +392,12 @@ def grad_scaler() -> Any:
 
 
 def moved(value: Any, device: torch.device) -> Any:
+    """Tensors on the device, also those within tuples, lists and dicts."""
+    if isinstance(value, dict):
+        return {name: moved(item, device) for name, item in value.items()}
     if isinstance(value, (tuple, list)):
-        return type(value)(moved(item, device) for item in value)
-    return value.to(device, non_blocking=True)
+        return tuple(moved(item, device) for item in value)
+    return value.to(device, non_blocking=True) if isinstance(value, torch.Tensor) else value
 
 
 class WallTimer:

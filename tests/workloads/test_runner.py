@@ -200,6 +200,11 @@ def test_a_users_two_functions_train(tmp_path):
     assert events[-2]["loss"] > 0
 
 
+def test_targets_may_be_nested():
+    moved = runner.moved({"boxes": [torch.zeros(2)], "name": "dog"}, torch.device("meta"))
+    assert (moved["boxes"][0].device.type, moved["name"]) == ("meta", "dog")
+
+
 def test_a_users_own_loss_is_used(tmp_path):
     code = WORKLOAD + "def loss(outputs, target): return outputs.sum() * 0 + 7\n"
     events = events_of("--file", written(tmp_path, code), "--max-minibatches", "1")

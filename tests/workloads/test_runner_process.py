@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from profiling.workloads.arguments import runner_arguments
 from profiling.workloads.base import WorkloadFailed
+from profiling.workloads.package import inspect, unpack
 from profiling.workloads.process import RUNNER, Patience, RunnerProcess
 from profiling.workloads.sandbox import Limits, sandboxed
 
@@ -123,7 +126,7 @@ def test_scratch_files_are_removed(tmp_path):
     } == set()
 
 
-def test_a_users_network_trains_as_nobody_without_network(open_python, open_folder):
+def test_a_users_zip_trains_as_nobody_without_network(open_python, open_folder):
     """The whole sandbox with a real framework in it: limits that torch cannot live with would show here."""
     python = open_folder / "python"
     places = os.pathsep.join(path for path in sys.path if path.endswith("-packages"))
@@ -133,9 +136,11 @@ def test_a_users_network_trains_as_nobody_without_network(open_python, open_fold
     if subprocess.run(probe, capture_output=True).returncode:
         pytest.skip("the user nobody cannot read this machine's torch")
     shutil.copy(RUNNER, open_folder)
-    (open_folder / "workload.py").write_text(NOISY)
-    runner = open_folder / "runner.py"
-    process = RunnerProcess(["--file", str(open_folder)], str(python), Limits(), runner=runner)
+    with zipfile.ZipFile(open_folder / "mine.zip", "w") as archive:
+        archive.writestr("workload.py", NOISY)
+    mine = unpack(inspect(open_folder / "mine.zip"), open_folder / "mine")
+    arguments = runner_arguments({"kind": "training"}, 8, mine)
+    process = RunnerProcess(arguments, str(python), Limits(), runner=open_folder / "runner.py")
     process.start(1)
     process.go()
     assert len(take(process, 3)) == 3

@@ -9,10 +9,12 @@
 
 from collections.abc import Mapping as AnyMapping
 from pathlib import Path
-from typing import Any
 
+from profiling.formats.dreamlab_run import DreamlabRun
+from profiling.formats.dreamlab_table import Runs
 from profiling.formats.format import Format, Options
 from profiling.formats.guessing import Guess, Hints, Proposal
+from profiling.formats.log import Log
 from profiling.formats.mapping import Column, Mapping
 from profiling.formats.parsed import Parsed
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem
@@ -25,16 +27,19 @@ from profiling.knobs import KnobRange
 __all__ = [
     "FORMATS",
     "Column",
+    "DreamlabRun",
     "FileTooLarge",
     "Format",
     "FormatError",
     "Guess",
     "Limits",
+    "Log",
     "Mapping",
     "MappingNeeded",
     "Parsed",
     "Problem",
     "Proposal",
+    "Runs",
     "detect",
     "propose",
     "read",
@@ -74,18 +79,20 @@ def read(
     repeats: Repeated = "refuse",
     limits: Limits | None = None,
     progress: Progress | None = None,
-) -> Any:
+    interval_s: float | None = None,
+) -> Parsed | Log | Runs:
     """The file's content: Parsed, Log or Runs, by the format's kind.
 
     legal: the board's steps; alternative: those of another firmware of the same board. plausible: field →
     (low, high) of a typical value, to notice seconds labelled ms. repeats: "refuse" makes a mode that comes
-    again with other values a problem, "keep" a note. progress is told the rows read so far.
+    again with other values a problem, "keep" a note. progress is told the rows read so far. interval_s:
+    seconds between the lines of a log that carries no times.
 
     Raises FormatError when the file cannot be read at all, MappingNeeded when its columns must be asked for,
     InvalidInput when the mapping does not fit.
     """
     source = _source(path, filename, limits)
-    options = Options(mapping, Hints(legal, alternative, plausible), repeats, progress)
+    options = Options(mapping, Hints(legal, alternative, plausible), repeats, progress, interval_s)
     return format_of(source).read(source, options)
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from profiling.formats.mapping import Column
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem
 
 ROWS_AT_ONCE = 50_000
@@ -24,17 +24,23 @@ class Batch:
     lines: NDArray[np.int64]
     columns: dict[str, pa.Array]
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)
 
 
-class Rows(NamedTuple):
-    """A table opened: its column names, and its rows, batch by batch."""
+@dataclass(frozen=True)
+class Rows:
+    """A table opened: its column names, and its rows, batch by batch.
+
+    known: field → column, where the format itself settles it; missing: field → why the format cannot have it.
+    """
 
     header: tuple[str, ...]
     batches: Iterator[Batch]
-    header_line: int = 0
+    known: dict[str, Column] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
 
 
 def named_header(cells: list[str], limits: Limits) -> tuple[str, ...]:

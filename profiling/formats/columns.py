@@ -108,6 +108,8 @@ APART = _names(
     "clients repeat rep run run_id trial seed epoch iteration experiment dataset phase framework jetpack",
     "num_workers workers value",
 )
+# A table may hold several of these, an upload only one.
+OF_ONE = _names("workload network net dnn task benchmark device board dataset")
 # `module` or `observed` say nothing of the quantity; `min`, `std` or the cpu in `cpu_power` do, so they stay.
 FILLER = _names(
     "observed measured mean avg average module board total frequency freq frequencies clock clocks clk speed",
@@ -182,3 +184,7 @@ def _by_words(found: list[str], unit: str | None) -> Field | None:
 
 def tells_apart(name: str) -> bool:
     return "_".join(words(name)) in APART
+
+
+def is_of_one(name: str) -> bool:
+    return "_".join(words(name)) in OF_ONE

@@ -31,7 +31,7 @@ class Dialect:
 
 def read_rows(source: Source, delimiter: str | None = None) -> Rows:
     dialect = sniff_dialect(source.head, source.limits, delimiter)
-    return Rows(dialect.header, _batches(source, dialect), dialect.header_line)
+    return Rows(dialect.header, _batches(source, dialect))
 
 
 def sniff_dialect(head: bytes, limits: Limits, delimiter: str | None = None) -> Dialect:
@@ -111,6 +111,18 @@ def _blocks(stream: BinaryIO, limits: Limits) -> Iterator[bytes]:
             rest = rest[cut:]
     if rest:
         yield rest if rest.endswith(b"\n") else rest + b"\n"
+
+
+def text_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Line by line with its number; bytes that are not UTF-8 become U+FFFD."""
+    number = 0
+    with source.open() as stream:
+        for block in _blocks(stream, source.limits):
+            for line in block.decode(errors="replace").split("\n")[:-1]:
+                number += 1
+                if number > source.limits.rows:
+                    check_rows(number, source.limits)
+                yield number, line
 
 
 def _unix(piece: bytes) -> bytes:

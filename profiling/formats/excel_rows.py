@@ -30,7 +30,7 @@ def read_rows(source: Source) -> Rows:
                 cells.pop()
             if cells:
                 header = named_header(cells, source.limits)
-                return Rows(header, _batches(source, sheet, header, number), number)
+                return Rows(header, _batches(source, sheet, header, number))
     raise FormatError(f"{source.filename} has no filled cell")
 
 

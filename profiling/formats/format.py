@@ -22,6 +22,7 @@ class Options:
     hints: Hints = field(default_factory=Hints)
     repeats: Repeated = "refuse"
     progress: Progress | None = None
+    interval_s: float | None = None  # between the lines of a log without times
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
-from profiling.formats.batches import Batch, as_text
+from profiling.formats.batches import Batch, Rows, as_text
 from profiling.formats.checks import DECIMAL_COMMA, FloatArray, nearest_step, to_numbers
 from profiling.formats.columns import (
     CLOCKS,
@@ -15,6 +16,7 @@ from profiling.formats.columns import (
     NO_UNIT,
     OUTCOMES,
     Field,
+    is_of_one,
     recognise,
     tells_apart,
 )
@@ -91,18 +93,50 @@ class Hints:
         return {**PLAUSIBLE, **(self.plausible or {})}.get(field)
 
 
-def propose(header: tuple[str, ...], sample: Batch, hints: Hints) -> Proposal:
+def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
+    header = rows.header
     texts = {name: _texts(sample, name) for name in header}
     decimal = _decimal(texts)
     numbers = {name: _numbers(sample, name, decimal) for name in header}
     by_name = [_by_name(name, numbers[name], hints) for name in header]
     if set(header) >= DREAMLAB_HEADER:
         by_name = [_by_convention(guess, numbers[guess.column], hints) for guess in by_name]
-    guesses = _by_values(_one_column_a_field(by_name), numbers, hints)
+    guesses = _by_values(_one_column_a_field(_settled(by_name, rows)), numbers, hints)
     guesses = [replace(guess, samples=tuple(texts[guess.column][:PREVIEW_ROWS])) for guess in guesses]
     preview = tuple(zip(*(texts[name][:PREVIEW_ROWS] for name in header), strict=True))
-    missing = _missing({guess.field for guess in guesses})
-    return Proposal(tuple(guesses), preview, _questions(guesses, missing, decimal), missing, decimal)
+    missing = _missing({guess.field for guess in guesses}) | rows.missing
+    questions = _questions(guesses, missing, set(rows.missing), decimal) + _which(header, sample)
+    return Proposal(tuple(guesses), preview, questions, missing, decimal)
+
+
+def _settled(guesses: list[Guess], rows: Rows) -> list[Guess]:
+    """What the format itself knows goes before any guess."""
+    fields = {column.column: (name, column.unit) for name, column in rows.known.items()}
+    taken = {*rows.known, *rows.missing}
+    return [
+        Guess(guess.column, *fields[guess.column], 1.0, "by the custom of this format")
+        if guess.column in fields
+        else Guess(guess.column, None, None, 1.0, "kept as it is")
+        if guess.field in taken
+        else guess
+        for guess in guesses
+    ]
+
+
+def _which(header: tuple[str, ...], sample: Batch) -> tuple[str, ...]:
+    """An upload is of one workload on one board; a table of several must say which rows are meant."""
+    several = {name: _distinct(sample, name) for name in header if is_of_one(name)}
+    return tuple(
+        f"{name!r} holds {', '.join(values[:8])}{' …' if len(values) > 8 else ''}: which is this upload of? "
+        f"Left open, all lines are taken."
+        for name, values in several.items()
+        if len(values) > 1
+    )
+
+
+def _distinct(sample: Batch, name: str) -> list[str]:
+    cells = sample.columns.get(name)
+    return [] if cells is None else pc.unique(as_text(cells)).to_pylist()[:1000]
 
 
 def _texts(sample: Batch, name: str) -> list[str]:
@@ -255,7 +289,9 @@ def _missing(found: set[str | None]) -> dict[str, str]:
     }
 
 
-def _questions(guesses: list[Guess], missing: dict[str, str], decimal: str) -> tuple[str, ...]:
+def _questions(
+    guesses: list[Guess], missing: dict[str, str], settled: set[str], decimal: str
+) -> tuple[str, ...]:
     questions = [
         f"Is {g.column!r} the {FIELDS[g.field].title} in {g.unit or 'plain numbers'}? {g.reason}."
         for g in guesses
@@ -264,7 +300,7 @@ def _questions(guesses: list[Guess], missing: dict[str, str], decimal: str) -> t
     questions += [
         f"Which column holds the {FIELDS[name].title}, or what was it throughout? Left open, it is unknown."
         for name in KNOBS
-        if name in missing
+        if name in missing and name not in settled
     ]
     if all(name in missing for name in OUTCOMES):
         questions.append("Which column holds the measured time or power? Nothing can be imported without.")

@@ -18,13 +18,14 @@ class Mapping:
     """Field → source column and unit; constants for fields the file leaves out, in the field's own unit.
 
     apart: further columns that tell rows of the same mode apart (network, repeat, concurrency…).
-    decimal: "." or ",".
+    only: column → value; other rows are passed over (one network of many). decimal: "." or ",".
     """
 
     fields: dict[str, Column]
     constants: dict[str, float] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
     decimal: str = "."
+    only: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -32,6 +33,7 @@ class Mapping:
             "constants": dict(self.constants),
             "apart": list(self.apart),
             "decimal": self.decimal,
+            "only": dict(self.only),
         }
 
     @classmethod
@@ -47,6 +49,9 @@ class Mapping:
             isinstance(v, int | float) for v in constants.values()
         ):
             raise InvalidInput('constants look like {"cores": 12}')
+        only = given.get("only") or {}
+        if not isinstance(only, AnyMapping):
+            raise InvalidInput('only looks like {"network": "resnet"}')
         if not isinstance(apart, list | tuple):
             raise InvalidInput('apart is a list of column names, such as ["network"]')
         mapping = cls(
@@ -54,6 +59,7 @@ class Mapping:
             {str(name): float(value) for name, value in constants.items()},
             tuple(map(str, apart)),
             str(given.get("decimal", ".")),
+            {str(name): str(value) for name, value in only.items()},
         )
         mapping.check()
         return mapping
@@ -88,7 +94,7 @@ class Mapping:
         return errors
 
     def _errors_against(self, header: tuple[str, ...]) -> list[str]:
-        wanted = [*(column.column for column in self.fields.values()), *self.apart]
+        wanted = [*(column.column for column in self.fields.values()), *self.apart, *self.only]
         return [f"the file has no column {name!r}" for name in wanted if name not in header]
 
 

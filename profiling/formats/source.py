@@ -28,15 +28,19 @@ class Source:
     path: Path
     filename: str
     limits: Limits = field(default_factory=Limits)
+    content: bytes | None = None  # a file inside a zip, held here instead of on disk
 
     @cached_property
     def size(self) -> int:
-        return self.path.stat().st_size
+        return self.path.stat().st_size if self.content is None else len(self.content)
 
     @cached_property
     def magic(self) -> bytes:
-        with self.path.open("rb") as stream:
+        with self._packed() as stream:
             return stream.read(4)
+
+    def _packed(self) -> BinaryIO:
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
     @property
     def compression(self) -> str | None:
@@ -57,7 +61,7 @@ class Source:
             raise FileTooLarge(
                 f"{self.filename} has {self.size:,} bytes; at most {self.limits.file_bytes:,} are read"
             )
-        with self.path.open("rb") as packed:
+        with self._packed() as packed:
             if self.compression is None:
                 yield packed
             else:
@@ -137,5 +141,5 @@ def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
             unpacked = sum(member.file_size for member in members)
             check_expansion(source.filename, source.size, unpacked, source.limits)
             yield archive
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise FormatError(f"{source.filename} is a broken zip file: {error}") from error

@@ -41,12 +41,12 @@ def read_rows_as(
     batches = rows.batches
     if mapping is None:
         first, batches = _peek(batches)
-        proposal = propose(rows.header, first, hints)
+        proposal = propose(rows, first, hints)
         if not proposal.certain:
             raise MappingNeeded(proposal)
         mapping = proposal.mapping
     mapping.check(rows.header)
-    reader = TableReader(mapping, hints, limits)
+    reader = TableReader(mapping, hints, limits, rows.missing)
     for batch in batches:
         reader.take(batch)
         if progress:
@@ -56,7 +56,7 @@ def read_rows_as(
 
 def propose_for(rows: Rows, hints: Hints) -> Proposal:
     first, _ = _peek(rows.batches)
-    return propose(rows.header, first, hints)
+    return propose(rows, first, hints)
 
 
 def _peek(batches: Iterator[Batch]) -> tuple[Batch, Iterator[Batch]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from profiling.errors import InvalidInput
@@ -26,7 +27,9 @@ class TableReader:
     mapping: Mapping
     hints: Hints
     limits: Limits
+    missing: dict[str, str] = field(default_factory=dict)
     row_count: int = 0
+    passed_over: int = 0
     lines: list[NDArray[np.int64]] = field(default_factory=list)
     values: dict[str, list[FloatArray]] = field(default_factory=dict)
     extras: list[pa.Table] = field(default_factory=list)
@@ -52,6 +55,8 @@ class TableReader:
     def take(self, batch: Batch) -> None:
         self.row_count += len(batch) + len(batch.problems)
         self.problems.extend(batch.problems)
+        self.notes.extend(batch.notes)
+        batch = self._asked_for(batch)
         checked = {check.field.name: check.check(batch) for check in self.checks}
         good = ~np.logical_or.reduce([field.bad for field in checked.values()])
         good &= ~self._without_outcome({name: field.values for name, field in checked.items()}, batch, good)
@@ -59,6 +64,18 @@ class TableReader:
         for name, found in checked.items():
             self.values[name].append(found.values[good])
         self.extras.append(self._extras(batch, good))
+
+    def _asked_for(self, batch: Batch) -> Batch:
+        """The rows that the mapping's `only` lets through."""
+        keep = np.ones(len(batch), dtype=bool)
+        for name, value in self.mapping.only.items():
+            if name in batch.columns:
+                keep &= np.asarray(pc.equal(as_text(batch.columns[name]), value))
+        if keep.all():
+            return batch
+        self.passed_over += int((~keep).sum())
+        columns = {name: cells.filter(pa.array(keep)) for name, cells in batch.columns.items()}
+        return Batch(batch.lines[keep], columns)
 
     def _without_outcome(self, values: dict[str, FloatArray], batch: Batch, good: BoolArray) -> BoolArray:
         outcomes = [values[name] for name in OUTCOMES if name in values]
@@ -89,6 +106,9 @@ class TableReader:
             extras = extras.filter(pa.array(keep)) if extras.num_columns else extras
         for check in self.checks:
             check.note(self.notes)
+        if self.passed_over:
+            asked = ", ".join(f"{name} is not {value}" for name, value in self.mapping.only.items())
+            self.notes.add(0, "", "", f"{self.passed_over} rows were passed over, as asked: {asked}")
         return self._parsed(lines, columns, extras)
 
     def _parsed(self, lines: NDArray[np.int64], columns: dict[str, FloatArray], extras: pa.Table) -> Parsed:
@@ -110,7 +130,7 @@ class TableReader:
 
     def _unknown(self, given: set[str]) -> dict[str, str]:
         return {
-            name: f"the file has no column for the {FIELDS[name].title}"
+            name: self.missing.get(name, f"the file has no column for the {FIELDS[name].title}")
             for name in (*KNOBS, "minibatch", "time_ms", "power_mw")
             if name not in given
         }

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import zipfile
 
 import pandas as pd
 import pytest
@@ -94,3 +95,62 @@ def test_any_damage_to_a_good_file(path, name, place, byte, cut):
     at = int(place * len(content))
     content[at] = byte
     read_or_refuse(path, bytes(content[:at] if cut else content), MAPPING)
+
+
+PIECES = st.sampled_from(
+    [
+        "RAM 1/2MB (lfb 1x4MB)",
+        "CPU [1%@2,off]",
+        "CPU [",
+        "GR3D_FREQ 3%@[1,]",
+        "GR3D_FREQ @[]",
+        "EMC_FREQ 9%",
+        "a@-256C",
+        "VDD 1mW/2mW",
+        "VDD 1/",
+        "99-99-2024 25:00:00",
+        "NVENC off",
+        "MTS fg 1% bg",
+        "\x00",
+        "é",
+        "IRAM 0/1kB(lfb 1kB)",
+        "SWAP 1/2MB",
+        "gpu@1C/2C",
+    ]
+)
+
+
+@QUICK
+@given(lines=st.lists(st.lists(PIECES, max_size=6), min_size=1, max_size=6))
+def test_any_tegrastats_line_is_either_read_or_reported(path, lines):
+    text = "\n".join(" ".join(line) for line in lines)
+    log = read_or_refuse(path, f"GR3D_FREQ 1%\n{text}".encode())
+    assert log is None or len(log) + log.problem_count + len(log.notes) >= 1
+
+
+JTOP_CELLS = st.sampled_from(["2026-01-02 03:04:05", "1", "OFF", "-256", "nan", "", "x", '"', "\0"])
+
+
+@QUICK
+@given(rows=st.lists(st.lists(JTOP_CELLS, min_size=3, max_size=4), max_size=8))
+def test_any_jtop_row_is_either_read_or_reported(path, rows):
+    text = "time,uptime,Temp cpu,power cur\n" + "\n".join(",".join(row) for row in rows)
+    read_or_refuse(path, text.encode())
+
+
+@QUICK
+@given(
+    epoch=st.text('0123456789.,\n"xepochtime_ms_log_time', max_size=80),
+    jtop=st.text('0123456789.,\n"-: ', max_size=80),
+    flip=st.integers(0, 10_000),
+)
+def test_any_zip_of_runs(path, epoch, jtop, flip):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("pm_2_3_4_5/n_epoch_stats.csv", f"epochtime_ms,log_time\n1,2\n3,4\n{epoch}")
+        archive.writestr("pm_2_3_4_5/n_tegrastats.csv", f"time,uptime,power cur,log_time\n{jtop}")
+        archive.writestr("pm_2_3_4_5/n_cpufreq_stats.csv", f"1,log_time\n{jtop}")
+    content = bytearray(packed.getvalue())
+    read_or_refuse(path, bytes(content))
+    content[flip % len(content)] ^= 0xFF
+    read_or_refuse(path, bytes(content))

@@ -1,5 +1,6 @@
 import gzip
 import io
+from dataclasses import replace
 
 import openpyxl
 import pandas as pd
@@ -82,9 +83,21 @@ def test_a_column_that_tells_rows_apart_makes_no_contradiction(write, ranges):
     path = write(
         "a.csv", f"network,{HEADER}\nA,2,268800,306,204000000,100,10\nB,2,268800,306,204000000,90,9\n"
     )
-    parsed = read(path, legal=ranges)
+    mapping = propose(path, legal=ranges).mapping
+    assert mapping.apart == ("network",)
+    parsed = read(path, legal=ranges, mapping=mapping)
     assert (len(parsed), parsed.problem_count) == (2, 0)
-    assert parsed.mapping.apart == ("network",)
+
+
+def test_a_table_of_several_networks_asks_for_one(write, ranges):
+    path = write(
+        "a.csv", f"network,{HEADER}\nA,2,268800,306,204000000,100,10\nB,2,268800,306,204000000,90,9\n"
+    )
+    proposal = propose(path, legal=ranges)
+    assert proposal.questions[0].startswith("'network' holds A, B: which")
+    parsed = read(path, legal=ranges, mapping=replace(proposal.mapping, only={"network": "B"}))
+    assert (len(parsed), parsed.row_count) == (1, 2)
+    assert parsed.notes[0].reason == "1 rows were passed over, as asked: network is not B"
 
 
 def test_clocks_are_taken_to_the_legal_step_within_a_megahertz(write, ranges):

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from datetime import datetime
 from functools import lru_cache
 
 import numpy as np
@@ -36,8 +37,8 @@ def unpack(data: bytes, notes: tuple[str, ...] = ()) -> Prediction:
 
 
 @lru_cache(maxsize=16)
-def prediction_of(prediction_set_id: int) -> Prediction:
-    """Unpacked once a process: a PredictionSet's columns never change, a new fit has a new one."""
+def prediction_of(prediction_set_id: int, created: datetime) -> Prediction:
+    """Unpacked once a process: a PredictionSet's columns never change, a new fit makes a new one."""
     fields = ("columns", "predictor__card")
     columns, card = PredictionSet.objects.values_list(*fields).get(pk=prediction_set_id)
     return unpack(bytes(columns), tuple(card.get("notes", ())))

@@ -17,6 +17,7 @@ from modeling.core.predictors import predictor_class
 from modeling.core.predictors.base import BasePredictor
 from modeling.models import Predictor
 from modeling.own_error import OwnError, cross_validate, with_own_error
+from modeling.selectors.predictors import ranges_of
 from modeling.selectors.references import Source, named_references, source
 from modeling.services.prediction_sets import predictor_finish
 from modeling.services.predictors import STEPS, predictor_claim, predictor_fail, predictor_progress
@@ -154,6 +155,7 @@ def card_of(
         "seed": predictor.seed,
         "rows": len(target.table),
         "digest": target.table.digest,
+        "ranges": ranges_of(target.device_model),
         "references": [each.card for each in references],
         "own_error": own.card if own else None,
         "own_error_reason": "" if own else "Fewer than three modes are measured.",

@@ -46,7 +46,7 @@ def test_objects_are_never_unpickled():
 
 
 def test_a_process_unpacks_a_set_once(ready, django_assert_num_queries):
-    prediction_of.cache_clear()
-    first = prediction_of(ready.prediction_set.pk)
+    key = ready.prediction_set.pk, ready.prediction_set.created
+    first = prediction_of(*key)
     with django_assert_num_queries(0):
-        assert prediction_of(ready.prediction_set.pk) is first
+        assert prediction_of(*key) is first

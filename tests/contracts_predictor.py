@@ -22,7 +22,7 @@ class PredictorContract:
     worst_mape = 100.0  # %, time, from 40 of the 192 made-up modes
 
     def new(self, corpus: tuple[Measured, ...] = (REFERENCE,), seed: int = 0, **more: Any) -> BasePredictor:
-        return predictor_class(self.method)(corpus=corpus, seed=seed, board_maximum=MAXIMUM, **more)
+        return predictor_class(self.method)(corpus=corpus, seed=seed, **{"board_maximum": MAXIMUM} | more)
 
     def fitted(self, count: int = 40, target: Measured = TARGET, **more: Any) -> BasePredictor:
         rows = some(target, count)

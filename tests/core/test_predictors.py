@@ -6,12 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from modeling.core import artefact
 from modeling.core.metrics import coverage, mape
-from modeling.core.predictors import METHODS, predictor_class
-from tests.contracts_predictor import MODES, REFERENCE, TARGET, PredictorContract
-from tests.core.boards import some, workload
+from modeling.core.predictors import METHODS, networks, predictor_class
+from modeling.core.predictors.powertrain import widest_in_power
+from tests.contracts_predictor import MODES, REFERENCE, TARGET, PredictorContract, assert_same
+from tests.core.boards import MAXIMUM, some, with_minibatches, workload
 
 
 class TestNearest(PredictorContract):
@@ -54,6 +56,69 @@ class TestGaussianProcess(PredictorContract):
     def test_it_grows_surer_with_measurements(self):
         few, many = (self.fitted(count).predict(MODES).time_log_sd for count in (3, 60))
         assert np.median(many) < np.median(few) / 2
+
+
+@pytest.fixture
+def few_epochs(monkeypatch):
+    """The exam asks for manners, not for accuracy: a few epochs show them."""
+    monkeypatch.setattr(networks, "EPOCHS", 4)
+
+
+@pytest.mark.usefixtures("few_epochs")
+class TestNetwork(PredictorContract):
+    method = "nn"
+
+    def test_it_starts_no_torch_draw_of_the_callers(self):
+        torch.manual_seed(1)
+        expected = torch.rand(3)
+        torch.manual_seed(1)
+        self.fitted()
+        assert torch.equal(torch.rand(3), expected)
+
+    def test_validation_keeps_the_best_epoch(self):
+        inputs, values = MODES[:30].astype(float), np.column_stack([TARGET.time_ms, TARGET.power_mw])[:30]
+        start = networks.fresh(inputs, values, seed=0)
+        trained = networks.train(start, inputs, values, seed=0)
+        assert (
+            np.square(trained.predict(inputs) - values.T).mean()
+            < np.square(start.predict(inputs) - values.T).mean()
+        )
+
+
+@pytest.mark.usefixtures("few_epochs")
+class TestPowerTrain(PredictorContract):
+    method = "powertrain"
+
+    def test_the_reference_with_the_widest_power_is_taken(self):
+        flat = workload("flat", gpu=1, cpu=300)
+        assert widest_in_power([flat, REFERENCE]).name == "reference"
+
+    def test_another_boards_reference_changes_the_loss(self):
+        assert self.fitted().same_board_
+        assert not self.fitted(board_maximum=(4, 1_500_000, 600_000, 2_133_000)).same_board_
+
+    def test_a_prepared_reference_is_not_trained_again(self):
+        prepared = predictor_class("powertrain").prepare((REFERENCE,), seed=3)
+        assert_same(
+            self.fitted(corpus=(), prepared=prepared, seed=3).predict(MODES),
+            self.fitted(seed=3).predict(MODES),
+        )
+
+    def test_a_reference_without_minibatches_cannot_serve_one_with(self):
+        with pytest.raises(ValueError, match="minibatch column"):
+            self.fitted(30, with_minibatches())
+
+
+def test_transfer_beats_training_from_scratch(monkeypatch):
+    monkeypatch.setattr(networks, "EPOCHS", 25)
+    rows, like = some(TARGET, 20), workload("like", gpu=55, cpu=28)
+    nn, transferred = (
+        predictor_class(method)((like,), board_maximum=MAXIMUM)
+        .fit(MODES[rows], TARGET.time_ms[rows], TARGET.power_mw[rows])
+        .predict(MODES)
+        for method in ("nn", "powertrain")
+    )
+    assert mape(TARGET.time_ms, transferred.time_ms) < mape(TARGET.time_ms, nn.time_ms)
 
 
 def test_every_method_sits_the_exam():

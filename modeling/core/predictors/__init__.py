@@ -6,8 +6,8 @@ from modeling.core.predictors.base import BasePredictor
 
 METHODS = {
     "roofline": "modeling.core.predictors.roofline:RooflinePredictor",
-    # "powertrain": "modeling.core.predictors.powertrain:PowerTrainPredictor",
-    # "nn": "modeling.core.predictors.nn:NetworkPredictor",
+    "powertrain": "modeling.core.predictors.powertrain:PowerTrainPredictor",
+    "nn": "modeling.core.predictors.nn:NetworkPredictor",
     "gp": "modeling.core.predictors.gp:GaussianProcessPredictor",
     "linear": "modeling.core.predictors.linear:LinearPredictor",
     "nearest": "modeling.core.predictors.nearest:NearestPredictor",

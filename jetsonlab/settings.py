@@ -122,6 +122,7 @@ STORAGES = {
 }
 MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_PERMISSIONS = 0o640
+FILE_UPLOAD_HANDLERS = ["profiling.receiving.SpoolHandler"]
 UPLOAD_MAX_BYTES = require(env.int, "UPLOAD_MAX_MB", default=256) * 2**20
 
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_settings(env, DATA_DIR)
@@ -140,10 +141,18 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["profiling.permissions.ScopePermission"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_PAGINATION_CLASS": "jetsonlab.pagination.NewestFirst",
+    "DEFAULT_FILTER_BACKENDS": ["jetsonlab.filters.StrictFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "profiling.pagination.NewestFirst",
     "EXCEPTION_HANDLER": "jetsonlab.problems.exception_handler",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["jetsonlab.parsers.BoundedJSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "profiling.throttles.TokenRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": env.str("API_RATE", default="1200/min")},
+    # Without a proxy the address is the socket's; X-Forwarded-For is believed for so many proxies only.
+    "NUM_PROXIES": require(env.int, "TRUSTED_PROXIES", default=0),
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {
@@ -153,6 +162,15 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "RunState": "profiling.models.Run.State",
+        "UploadState": "profiling.models.Upload.State",
+        "SweepState": "profiling.models.Sweep.State",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "jetsonlab.schema.add_problems",
+    ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

@@ -38,6 +38,11 @@ class Forbidden(LabError):
     code = "forbidden"
 
 
+class LengthRequired(LabError):
+    status = 411
+    code = "length_required"
+
+
 class TooLarge(LabError):
     status = 413
     code = "too_large"

@@ -36,8 +36,13 @@ class MeasuredTable:
 
 
 def run_list() -> QuerySet[Run]:
-    """Every run people may see: an unfinished import is no run yet."""
-    return Run.objects.exclude(state=Run.State.STAGED).select_related("workload", "device_model", "device")
+    """Every run there is to see, with what leads back to its file; files still being imported show none."""
+    heavy = ("problems", "notes", "mapping", "proposal")
+    return (
+        Run.objects.exclude(state=Run.State.STAGED)
+        .select_related("workload", "device_model", "device", "upload__uploader")
+        .defer(*(f"upload__{name}" for name in heavy))
+    )
 
 
 def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Run]:

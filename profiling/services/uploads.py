@@ -1,0 +1,148 @@
+"""What people do with a measurements file; what a worker does with it is in services/imports.py."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from profiling.errors import Conflict, Forbidden, InvalidInput, TooLarge
+from profiling.models import Device, DeviceModel, Run, Upload, Workload
+from profiling.permissions import has_role
+from profiling.receiving import ReceivedFile
+from profiling.signals import runs_changed
+from profiling.wake import wake_worker
+
+State = Upload.State
+WORK = "profiling.tasks.upload_work"
+ON_BAD_LINES = ("ask", "good", "nothing")
+GONE = (State.REJECTED, State.UNDONE, State.FAILED)
+REMOVED_AT_ONCE = 500
+
+
+def upload_receive(
+    *,
+    file: ReceivedFile,
+    user: User,
+    workload: Workload,
+    device_model: DeviceModel,
+    device: Device | None = None,
+    idempotency_key: str = "",
+    on_bad_lines: str = "ask",
+    emulated: bool = False,
+) -> tuple[Upload, bool]:
+    """The upload, and whether it is new: a file sent again is answered with its first upload."""
+    upload = Upload(
+        filename=file.name or "unnamed",
+        size=file.size,
+        sha256=file.sha256,
+        idempotency_key=idempotency_key,
+        uploader=user,
+        workload=workload,
+        device_model=device_model,
+        device=device,
+        on_bad_lines=on_bad_lines,
+        emulated=emulated or bool(device and device.emulated),
+    )
+    with file:
+        _check_received(file, device_model, device, on_bad_lines)
+        first = _sent_before(upload)
+        return (first, False) if first else _keep(upload, file)
+
+
+def _keep(upload: Upload, file: ReceivedFile) -> tuple[Upload, bool]:
+    try:
+        with transaction.atomic():
+            upload.file.save(file.sha256, file, save=False)
+            upload.save()
+            wake_worker(WORK, upload.pk)
+    except IntegrityError:  # it arrived twice at the same moment
+        upload.file.delete(save=False)
+        if first := _sent_before(upload):
+            return first, False
+        raise
+    return upload, True
+
+
+def upload_map(*, upload: Upload, user: User, mapping: dict[str, Any]) -> Upload:
+    """The user's answer to what the columns are; see profiling.formats.Mapping for its shape."""
+    # Here, since it brings pandas, which web processes do without until somebody maps a file.
+    from profiling.formats.mapping import Mapping
+
+    chosen = Mapping.from_json(mapping)
+    if upload.proposal:
+        chosen.check(tuple(guess["column"] for guess in upload.proposal["columns"]))
+    return _step(upload, user, (State.MAPPING,), state=State.READING, mapping=chosen.to_json())
+
+
+def upload_choose(*, upload: Upload, user: User, choice: str) -> Upload:
+    """Some lines are bad: import the good ones, or nothing."""
+    if choice not in ("good", "nothing"):
+        raise InvalidInput(f"The choice is 'good' (import the good lines) or 'nothing', not {choice!r}.")
+    if choice == "good":
+        return _step(upload, user, (State.CHOOSING,), state=State.IMPORTING, on_bad_lines=choice)
+    done = {"state": State.REJECTED, "finished": timezone.now(), "rows_imported": 0}
+    return _step(upload, user, (State.MAPPING, State.CHOOSING), on_bad_lines=choice, **done)
+
+
+@transaction.atomic
+def upload_undo(*, upload: Upload, user: User) -> Upload:
+    """Take every run of the file away again. The file is kept, and may be sent once more."""
+    _step(upload, user, (State.DONE,), state=State.UNDONE, finished=timezone.now())
+    runs_remove(Run.objects.filter(upload=upload))
+    runs_tell(upload)
+    return upload
+
+
+def runs_remove(runs: QuerySet[Run]) -> None:
+    """Some at a time, since a deletion gathers in memory what it deletes."""
+    while some := list(runs.values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
+        Run.objects.filter(pk__in=some).delete()
+
+
+def runs_tell(upload: Upload) -> None:
+    """Tell listeners, after commit, that the runs of the upload's pair changed."""
+    pair = {"workload_id": upload.workload_id, "device_model_id": upload.device_model_id}
+    transaction.on_commit(lambda: runs_changed.send(Upload, **pair))
+
+
+def _step(upload: Upload, user: User, allowed: tuple[State, ...], **fields: Any) -> Upload:
+    """Change state if it still is one of `allowed`: of two people pressing at once, one is told so."""
+    if upload.uploader_id != user.pk and not has_role(user, "admin"):
+        raise Forbidden(f"{upload.filename} was uploaded by somebody else. Ask them or an administrator.")
+    with transaction.atomic():
+        if not Upload.objects.filter(pk=upload.pk, state__in=allowed).update(**fields):
+            upload.refresh_from_db()
+            words = " or ".join(allowed)
+            raise Conflict(f"{upload.filename} is {upload.state}; this step is for a file that is {words}.")
+        wake_worker(WORK, upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def _sent_before(upload: Upload) -> Upload | None:
+    by_key = Upload.objects.filter(uploader=upload.uploader, idempotency_key=upload.idempotency_key).first()
+    if not upload.idempotency_key or by_key is None:
+        same = ("sha256", "workload", "device_model")
+        content = {name: getattr(upload, name) for name in same}
+        return Upload.objects.filter(**content).exclude(state__in=GONE).first()
+    if by_key.sha256 != upload.sha256:
+        raise Conflict(
+            f"The Idempotency-Key {upload.idempotency_key!r} came with another file before, "
+            f"{by_key.filename}. Take a new key for a new file."
+        )
+    return by_key
+
+
+def _check_received(
+    file: ReceivedFile, device_model: DeviceModel, device: Device | None, on_bad_lines: str
+) -> None:
+    if file.too_large:
+        raise TooLarge(f"{file.name} is larger than the limit. Split it, or raise UPLOAD_MAX_MB.")
+    if not file.size:
+        raise InvalidInput(f"{file.name} is empty. Send a file with a header and at least one line.")
+    if device and device.device_model_id != device_model.pk:
+        raise InvalidInput(f"{device} is a {device.device_model}, not a {device_model}.")
+    if on_bad_lines not in ON_BAD_LINES:
+        raise InvalidInput(f"on_bad_lines is one of {', '.join(ON_BAD_LINES)}, not {on_bad_lines!r}.")

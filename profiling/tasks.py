@@ -1,0 +1,18 @@
+"""The worker's doorbell: ids in, one service each."""
+
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready
+
+from profiling.services import imports
+
+
+@shared_task
+def upload_work(upload_id: int) -> None:
+    imports.upload_work(upload_id=upload_id)
+
+
+@worker_ready.connect
+def look_for_work(**_: Any) -> None:
+    imports.uploads_wake()

@@ -1,13 +1,24 @@
 """Every noun of /api/v1/ in one list."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
+from jetsonlab.problems import no_such_address
 from profiling import api_agents
+from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
+from profiling.api_runs import RunViewSet
 from profiling.api_sweeps import SweepViewSet
+from profiling.api_tokens import TokenViewSet
+from profiling.api_uploads import UploadViewSet
 
 router = SimpleRouter()
+router.register("device-models", DeviceModelViewSet)
+router.register("devices", DeviceViewSet)
+router.register("workloads", WorkloadViewSet)
+router.register("runs", RunViewSet)
+router.register("uploads", UploadViewSet)
 router.register("sweeps", SweepViewSet)
+router.register("tokens", TokenViewSet)
 
 agent_urls = [
     path("ping/", api_agents.PingView.as_view(), name="agent-ping"),
@@ -18,4 +29,8 @@ agent_urls = [
     path("runs/<int:pk>/failure/", api_agents.FailureView.as_view(), name="agent-failure"),
 ]
 
-urlpatterns = [path("", include(router.urls)), path("agent/", include(agent_urls))]
+urlpatterns = [
+    path("", include(router.urls)),
+    path("agent/", include(agent_urls)),
+    re_path(r"^(?P<path>.*)$", no_such_address),
+]

@@ -2,24 +2,27 @@
 
 from typing import Any
 
-from django.http import JsonResponse
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import DataError
+from django.db.models import ProtectedError
+from django.http import HttpRequest, JsonResponse, UnreadablePostError
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
 
-from profiling.errors import LabError
+from profiling.errors import Conflict, InvalidInput, LabError, TooLarge
 
 CONTENT_TYPE = "application/problem+json"
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | JsonResponse | None:
-    if isinstance(error, LabError):
-        return problem(error.status, error.code, error.message, error.extra)
+    if known := _as_lab_error(error):
+        return problem(known.status, known.code, known.message, known.extra)
     response = drf_exception_handler(error, context)
     if response is None:
         return None
     body = problem(response.status_code, *_words(error))
-    for name in ("WWW-Authenticate", "Retry-After"):
+    for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if name in response.headers:
             body[name] = response.headers[name]
     return body
@@ -30,9 +33,31 @@ def problem(status: int, code: str, detail: str, extra: dict[str, Any] | None = 
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
+def no_such_address(request: HttpRequest, path: str = "") -> JsonResponse:
+    """Django's own answer would be a page, or for a missing slash a redirect that drops what was posted."""
+    hint = "" if request.path.endswith("/") else " Addresses end with a slash."
+    return problem(404, "not_found", f"There is nothing at {request.path}.{hint} See /api/docs/.")
+
+
+def _as_lab_error(error: Exception) -> LabError | None:
+    if isinstance(error, LabError):
+        return error
+    if isinstance(error, RequestDataTooBig):
+        return TooLarge("The form's fields are too large. Send large data as the file.")
+    if isinstance(error, SuspiciousOperation | UnreadablePostError):
+        return InvalidInput(f"The request cannot be read: {error}")
+    if isinstance(error, DataError):
+        return InvalidInput("The database cannot store a value of this request, such as a NUL character.")
+    if isinstance(error, ProtectedError):
+        return Conflict("Other things depend on this one. Remove them first.")
+    return None
+
+
 def _words(error: Exception) -> tuple[str, str, dict[str, Any]]:
     if isinstance(error, ValidationError):
         return "invalid_input", "Some fields need mending; see errors.", {"errors": error.detail}
     if isinstance(error, APIException):
         return str(error.default_code), str(error.detail), {}
+    if isinstance(error, PermissionDenied):
+        return "forbidden", "You may not do this.", {}
     return "not_found", "There is nothing here.", {}

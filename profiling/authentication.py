@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import AbstractUser
 from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -39,3 +40,11 @@ def token_mark_used(token: ApiToken) -> None:
     now = timezone.now()
     if token.last_used is None or now - token.last_used > LAST_USED_STEP:
         ApiToken.objects.filter(pk=token.pk).update(last_used=now)
+
+
+class ApiTokenScheme(OpenApiAuthenticationExtension):
+    target_class = ApiTokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "jl_…"}

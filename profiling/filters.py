@@ -1,10 +1,12 @@
 """Which runs: the same filters in the page's address and in the API's."""
 
 import django_filters as filters
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
-from profiling.models import Device, DeviceModel, Run, Workload
+from profiling.models import Device, DeviceModel, Run, Upload, Workload
 
+RANGE = ["exact", "gte", "lte"]
 SHOWN_STATES = [(state.value, state.label) for state in Run.State if state != Run.State.STAGED]
 
 
@@ -34,3 +36,63 @@ class RunFilter(filters.FilterSet):
 
     def filter_emulated(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return runs.filter(emulated=value == "true")
+
+
+class RunApiFilter(RunFilter):
+    """With the ranges and flags for which the page has no room."""
+
+    kind = filters.ChoiceFilter(field_name="workload__kind", choices=Workload.Kind.choices)
+    flag = filters.CharFilter(method="with_flag", label="carries this quality flag")
+    flagged = filters.BooleanFilter(method="with_any_flag", label="carries any quality flag")
+
+    class Meta:
+        model = Run
+        fields = {
+            "minibatch": RANGE,
+            "cores": RANGE,
+            "cpu_khz": RANGE,
+            "gpu_khz": RANGE,
+            "mem_khz": RANGE,
+            "time_ms": ["gte", "lte"],
+            "power_mw": ["gte", "lte"],
+            "energy_mj": ["gte", "lte"],
+            "measured_at": ["gte", "lte"],
+            "created": ["gte", "lte"],
+        }
+
+    def with_flag(self, runs: QuerySet[Run], name: str, flag: str) -> QuerySet[Run]:
+        # SQLite knows no containment in JSON; a flag in its quotes is found in the text on every database.
+        return runs.annotate(flags_text=Cast("flags", TextField())).filter(flags_text__contains=f'"{flag}"')
+
+    def with_any_flag(self, runs: QuerySet[Run], name: str, flagged: bool) -> QuerySet[Run]:
+        return runs.exclude(flags=[]) if flagged else runs.filter(flags=[])
+
+
+class DeviceFilter(filters.FilterSet):
+    device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
+
+    class Meta:
+        model = Device
+        fields = ["device_model", "driver", "retired"]
+
+
+class WorkloadFilter(filters.FilterSet):
+    class Meta:
+        model = Workload
+        fields = {
+            "kind": ["exact"],
+            "network": ["exact", "icontains"],
+            "dataset": ["exact", "icontains"],
+            "name": ["icontains"],
+            "minibatch": RANGE,
+        }
+
+
+class UploadFilter(filters.FilterSet):
+    workload = filters.ModelChoiceFilter(queryset=Workload.objects.all(), to_field_name="slug")
+    device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
+    uploader = filters.CharFilter(field_name="uploader__username")
+
+    class Meta:
+        model = Upload
+        fields = {"state": ["exact"], "sha256": ["exact"], "emulated": ["exact"], "created": ["gte", "lte"]}

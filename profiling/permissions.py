@@ -37,6 +37,14 @@ class ScopePermission(BasePermission):
         reading = request.method in SAFE_METHODS
         role = "viewer" if reading else getattr(view, "write_role", "engineer")
         scope = ApiToken.Scope.READ if reading else getattr(view, "write_scope", None)
+        self.message = f"This needs the role {role}, and of a token the scope {scope}."
         if not has_role(request.user, role):
             return False
         return not isinstance(request.auth, ApiToken) or scope in request.auth.scopes
+
+
+class SessionOnly(BasePermission):
+    message = "Tokens are made and revoked by a person who is signed in, not by a token."
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        return request.user.is_authenticated and request.auth is None

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.cache import cache
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -58,6 +59,12 @@ def own_files(settings: Any, tmp_path: Path) -> None:
 def quick_passwords(settings: Any) -> None:
     """A strong hash costs half a second a person, and no test is about its strength."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def own_rates() -> None:
+    """No test pays for the requests of another."""
+    cache.clear()
 
 
 @pytest.fixture

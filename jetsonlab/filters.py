@@ -1,0 +1,21 @@
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+PAGING = {"cursor", "page_size", "format"}
+
+
+class StrictFilterBackend(DjangoFilterBackend):
+    """A misspelt filter is refused; ignoring it would answer another question than was asked."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
+        filterset: Any = self.get_filterset(request, queryset, view)
+        known = set(filterset.filters) | PAGING if filterset else PAGING
+        if getattr(view, "detail", False) is False and (unknown := set(request.query_params) - known):
+            names = ", ".join(sorted(known))
+            raise ValidationError({name: [f"No such filter. There are: {names}."] for name in unknown})
+        return super().filter_queryset(request, queryset, view)

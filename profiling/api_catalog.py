@@ -1,0 +1,57 @@
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from profiling.api_sweeps import person
+from profiling.filters import DeviceFilter, WorkloadFilter
+from profiling.models import Device, DeviceModel, PowerMode, Workload
+from profiling.pagination import ByRank
+from profiling.serializers import (
+    DeviceModelSerializer,
+    DeviceSerializer,
+    PowerModeSerializer,
+    WorkloadSerializer,
+)
+from profiling.services.workloads import workload_create, workload_update
+
+
+class DeviceModelViewSet(viewsets.ReadOnlyModelViewSet):
+    queryset = DeviceModel.objects.all()
+    serializer_class = DeviceModelSerializer
+    lookup_field = "slug"
+
+    @extend_schema(responses=PowerModeSerializer(many=True))
+    @action(
+        detail=True, url_path="power-modes", pagination_class=ByRank, serializer_class=PowerModeSerializer
+    )
+    def power_modes(self, request: Request, slug: str) -> Response:
+        """Every legal mode, in the order of its rank."""
+        modes = PowerMode.objects.filter(device_model=self.get_object(), rank__isnull=False)
+        page = self.paginate_queryset(modes)
+        return self.get_paginated_response(PowerModeSerializer(page, many=True).data)
+
+
+class DeviceViewSet(viewsets.ReadOnlyModelViewSet):
+    queryset = Device.objects.select_related("device_model")
+    serializer_class = DeviceSerializer
+    filterset_class = DeviceFilter
+    lookup_field = "slug"
+
+
+class WorkloadViewSet(mixins.CreateModelMixin, mixins.UpdateModelMixin, viewsets.ReadOnlyModelViewSet):
+    queryset = Workload.objects.select_related("owner")
+    serializer_class = WorkloadSerializer
+    filterset_class = WorkloadFilter
+    write_scope = "upload"
+    lookup_field = "slug"
+    http_method_names = ["get", "post", "patch", "head", "options"]
+
+    def perform_create(self, serializer: Any) -> None:
+        serializer.instance = workload_create(user=person(self.request), **serializer.validated_data)
+
+    def perform_update(self, serializer: Any) -> None:
+        workload_update(workload=serializer.instance, user=person(self.request), **serializer.validated_data)

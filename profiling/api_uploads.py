@@ -1,0 +1,139 @@
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.http import FileResponse
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.parsers import FileUploadParser, MultiPartParser
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from profiling.api_sweeps import person
+from profiling.errors import LengthRequired, NotFound
+from profiling.filters import UploadFilter
+from profiling.models import Upload
+from profiling.selectors.uploads import upload_list
+from profiling.serializers import (
+    ChoiceSerializer,
+    MappingSerializer,
+    UploadDetailSerializer,
+    UploadRequestSerializer,
+    UploadSerializer,
+)
+from profiling.services.uploads import ON_BAD_LINES, upload_choose, upload_map, upload_receive, upload_undo
+
+JSON_PARSERS = api_settings.DEFAULT_PARSER_CLASSES
+RAW_PARAMETERS = [
+    OpenApiParameter("filename", str, description="for a raw body"),
+    OpenApiParameter("workload", str, description="its slug, for a raw body"),
+    OpenApiParameter("device_model", str, description="its slug, for a raw body"),
+    OpenApiParameter("device", str, description="its slug, for a raw body"),
+    OpenApiParameter("on_bad_lines", str, enum=ON_BAD_LINES, description="for a raw body"),
+    OpenApiParameter("emulated", bool, description="for a raw body"),
+    OpenApiParameter(
+        "Idempotency-Key",
+        str,
+        OpenApiParameter.HEADER,
+        description="sent again, answers with the first upload",
+    ),
+]
+
+
+class RawBodyParser(FileUploadParser):
+    """Any body as one file, whatever its content type says."""
+
+    def get_filename(self, stream: IO[Any], media_type: str | None, parser_context: Mapping[str, Any]) -> str:
+        named = parser_context["request"].query_params.get("filename")
+        return named or super().get_filename(stream, media_type, parser_context) or "measurements"
+
+
+class CsvRenderer(BaseRenderer):
+    """Only lets `Accept: text/csv` in; the file is answered as it lies on disk."""
+
+    media_type = "text/csv"
+    format = "csv"
+
+    def render(self, data: Any, *_: Any, **__: Any) -> bytes:
+        return JSONRenderer().render(data)
+
+
+class UploadViewSet(viewsets.ReadOnlyModelViewSet):
+    queryset = Upload.objects.none()
+    serializer_class = UploadSerializer
+    filterset_class = UploadFilter
+    write_scope = "upload"
+    parser_classes = [MultiPartParser, RawBodyParser]
+
+    def get_queryset(self) -> Any:
+        return upload_list()
+
+    def get_serializer_class(self) -> Any:
+        return UploadSerializer if self.action == "list" else UploadDetailSerializer
+
+    @extend_schema(
+        parameters=RAW_PARAMETERS,
+        request={
+            "multipart/form-data": UploadRequestSerializer,
+            "application/octet-stream": OpenApiTypes.BINARY,
+        },
+        responses={201: UploadDetailSerializer, 200: UploadDetailSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Send a file of measurements: as a form, or as the body itself with the rest in the query."""
+        asked = UploadRequestSerializer(data=_asked(request))
+        asked.is_valid(raise_exception=True)
+        upload, new = upload_receive(user=person(request), **asked.validated_data)
+        headers = {"Location": reverse("upload-detail", args=[upload.pk])}
+        return Response(UploadDetailSerializer(upload).data, status=201 if new else 200, headers=headers)
+
+    @extend_schema(request=MappingSerializer, responses=UploadDetailSerializer)
+    @action(detail=True, methods=["post"], parser_classes=JSON_PARSERS)
+    def mapping(self, request: Request, pk: str) -> Response:
+        """Say which column is what; the upload's `proposal` has what they seem to be, and what is unclear."""
+        asked = MappingSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        upload = upload_map(upload=self.get_object(), user=person(request), mapping=asked.validated_data)
+        return Response(UploadDetailSerializer(upload).data)
+
+    @extend_schema(request=ChoiceSerializer, responses=UploadDetailSerializer)
+    @action(detail=True, methods=["post"], parser_classes=JSON_PARSERS)
+    def choice(self, request: Request, pk: str) -> Response:
+        """Some lines are bad: import the good ones, or nothing."""
+        asked = ChoiceSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        upload = upload_choose(upload=self.get_object(), user=person(request), **asked.validated_data)
+        return Response(UploadDetailSerializer(upload).data)
+
+    @extend_schema(request=None, responses=UploadDetailSerializer)
+    @action(detail=True, methods=["post"], parser_classes=JSON_PARSERS)
+    def undo(self, request: Request, pk: str) -> Response:
+        """Take every run of this file away again."""
+        upload = upload_undo(upload=self.get_object(), user=person(request))
+        return Response(UploadDetailSerializer(upload).data)
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR})
+    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    def report(self, request: Request, pk: str) -> FileResponse:
+        """Every bad line: its number, column, value and reason."""
+        upload = self.get_object()
+        if not upload.report:
+            raise NotFound(f"{upload.filename} has no report: no bad line was found so far.")
+        name = f"{upload.filename}.problems.csv"
+        return FileResponse(upload.report.open(), as_attachment=True, filename=name, content_type="text/csv")
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    if "CONTENT_LENGTH" not in request.META and "HTTP_TRANSFER_ENCODING" in request.META:
+        raise LengthRequired("Say how long the file is (Content-Length); curl does with --data-binary @FILE.")
+    key = request.headers.get("Idempotency-Key", "")
+    return {**request.query_params.dict(), **_fields(request), "idempotency_key": key}
+
+
+def _fields(request: Request) -> dict[str, Any]:
+    assert isinstance(request.data, dict)  # both parsers give a QueryDict
+    return dict(request.data.items())

@@ -1,0 +1,158 @@
+"""Shapes of the API: what goes out, and what is asked for. Writing is the services' work."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.fields import Field
+from rest_framework.relations import SlugRelatedField
+
+from profiling.models import ApiToken, Device, DeviceModel, PowerMode, Run, Upload, Workload
+from profiling.services.tokens import DAYS, MAX_DAYS
+from profiling.services.uploads import ON_BAD_LINES
+
+
+def slug(**options: Any) -> Field:
+    return SlugRelatedField(slug_field="slug", **(options or {"read_only": True}))
+
+
+class DeviceModelSerializer(serializers.ModelSerializer):
+    mode_count = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = DeviceModel
+        exclude = ["id"]
+
+
+class PowerModeSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = PowerMode
+        fields = ["id", "rank", "cores", "cpu_khz", "gpu_khz", "mem_khz"]
+
+
+class DeviceSerializer(serializers.ModelSerializer):
+    device_model = slug()
+
+    class Meta:
+        model = Device
+        fields = ["slug", "name", "device_model", "driver", "location", "notes", "software", "status"]
+        fields += ["last_seen", "retired", "created"]
+
+
+class WorkloadSerializer(serializers.ModelSerializer):
+    owner: Field = SlugRelatedField(slug_field="username", read_only=True)
+
+    class Meta:
+        model = Workload
+        fields = ["slug", "name", "kind", "network", "dataset", "minibatch", "loader_workers"]
+        fields += ["samples_per_epoch", "sequence_length", "precision", "runner_options", "notes"]
+        fields += ["owner", "created"]
+        read_only_fields = ["slug", "created"]
+
+
+class RunSerializer(serializers.ModelSerializer):
+    workload = slug()
+    device_model = slug()
+    device = slug()
+    provenance = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = ["id", "workload", "device_model", "device", "state", "emulated", "power_mode"]
+        fields += ["cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "time_ms", "time_sd_ms"]
+        fields += ["fetch_ms", "compute_ms", "power_mw", "energy_mj", "minibatches", "power_samples"]
+        fields += ["flags", "unknowns", "extra", "provenance", "sweep", "failure", "measured_at", "created"]
+
+    def get_provenance(self, run: Run) -> dict[str, Any]:
+        upload = run.upload
+        if upload is None:
+            return run.provenance
+        return {
+            **run.provenance,
+            "upload": upload.pk,
+            "file": upload.filename,
+            "sha256": upload.sha256,
+            "line": run.line,
+            "uploader": upload.uploader.get_username() if upload.uploader else None,
+            "uploaded": upload.created.isoformat(),
+        }
+
+
+class UploadSerializer(serializers.ModelSerializer):
+    workload = slug()
+    device_model = slug()
+    device = slug()
+    uploader: Field = SlugRelatedField(slug_field="username", read_only=True)
+
+    class Meta:
+        model = Upload
+        fields = ["id", "filename", "size", "sha256", "uploader", "workload", "device_model", "device"]
+        fields += ["emulated", "state", "format", "on_bad_lines", "rows_total", "rows_done", "rows_imported"]
+        fields += ["problem_count", "failure", "created", "finished"]
+
+
+class UploadDetailSerializer(UploadSerializer):
+    class Meta(UploadSerializer.Meta):
+        fields = [*UploadSerializer.Meta.fields, "mapping", "proposal", "problems", "notes"]
+
+
+class UploadRequestSerializer(serializers.Serializer):
+    file = serializers.FileField(allow_empty_file=True)
+    workload = slug(queryset=Workload.objects.all())
+    device_model = slug(queryset=DeviceModel.objects.all(), required=False)
+    device = slug(
+        queryset=Device.objects.select_related("device_model"),
+        required=False,
+        help_text="gives its device model",
+    )
+    on_bad_lines = serializers.ChoiceField(choices=ON_BAD_LINES, default="ask")
+    emulated = serializers.BooleanField(default=False, help_text="the numbers come from an emulated board")
+    idempotency_key = serializers.CharField(max_length=100, default="", allow_blank=True, write_only=True)
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if "device_model" not in asked and "device" not in asked:
+            raise serializers.ValidationError({"device_model": ["Name the device model, or the device."]})
+        return {"device_model": asked["device"].device_model if "device" in asked else None, **asked}
+
+
+class ColumnSerializer(serializers.Serializer):
+    column = serializers.CharField(max_length=200)
+    unit = serializers.CharField(max_length=20, default="", allow_blank=True)
+
+
+class MappingSerializer(serializers.Serializer):
+    constants = serializers.DictField(child=serializers.FloatField(), required=False)
+    apart = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
+    decimal = serializers.ChoiceField(choices=[".", ","], default=".")
+
+    def get_fields(self) -> dict[str, Field]:
+        """`fields` is a word of serializers themselves, so it cannot be declared."""
+        return {"fields": serializers.DictField(child=ColumnSerializer()), **super().get_fields()}
+
+
+class ChoiceSerializer(serializers.Serializer):
+    choice = serializers.ChoiceField(choices=["good", "nothing"])
+
+
+class TokenSerializer(serializers.ModelSerializer):
+    device = slug()
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=ApiToken.Scope.choices))
+
+    class Meta:
+        model = ApiToken
+        fields = ["id", "name", "prefix", "scopes", "device", "created", "expires", "last_used", "revoked"]
+
+
+class NewTokenSerializer(TokenSerializer):
+    text = serializers.CharField(help_text="the token itself, shown this once")
+
+    class Meta(TokenSerializer.Meta):
+        fields = [*TokenSerializer.Meta.fields, "text"]
+
+
+class TokenRequestSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=100)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=ApiToken.Scope.choices), min_length=1
+    )
+    days = serializers.IntegerField(min_value=1, max_value=MAX_DAYS, default=DAYS, allow_null=True)
+    device = slug(queryset=Device.objects.filter(retired=False), required=False, allow_null=True)

@@ -4,7 +4,6 @@ Everything it yields is emulated, and says so: `emulated` is True and `driver` i
 """
 
 import math
-import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -50,7 +49,7 @@ class EmulatedBoard(SysfsBoard):
         caps_khz: dict[str, int] | None = None,
     ) -> None:
         if root is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="jetsonlab-emulated-", dir=_fast_folder())
+            self._folder = tempfile.TemporaryDirectory(prefix="jetsonlab-emulated-")
             root = Path(self._folder.name)
         if not (root / "proc/stat").exists():
             build(entry, root, bwmgr=bwmgr)
@@ -165,8 +164,3 @@ class EmulatedBoard(SysfsBoard):
             if core in self._online
         ]
         return "\n".join(["cpu 0 0 0 0 0 0 0 0 0 0", *lines])
-
-
-def _fast_folder() -> str | None:
-    """Memory rather than a disk, where there is such a folder: the tree is written thousands of times."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108

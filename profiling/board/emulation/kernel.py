@@ -25,11 +25,16 @@ class EmulatedTree(Tree):
         self.caps_khz = caps_khz or {}
 
     def put(self, path: str, value: object) -> None:
-        """Show a value: whole at once, as a reader may look at any moment."""
-        target = self.prefix + path
-        with open(f"{target}.new", "w") as file:
-            file.write(f"{value}\n")
-        os.replace(f"{target}.new", target)
+        """Show a value, whole at once, as a reader may look at any moment.
+
+        One write over the old text, padded to its length: emptying the file first would show a reader
+        nothing, and renaming a new one over it makes a disk wait for its data, a millisecond each time.
+        """
+        if self.text_or(path) == str(value):
+            return
+        with open(self.prefix + path, "r+b", buffering=0) as file:
+            length = os.fstat(file.fileno()).st_size
+            file.write(str(value).ljust(length - 1).encode() + b"\n")
 
     def write(self, path: str, value: str | int) -> None:
         if not self.exists(path):

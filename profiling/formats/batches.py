@@ -44,15 +44,19 @@ class Rows:
 
 
 def named_header(cells: list[str], limits: Limits) -> tuple[str, ...]:
-    """Names made unique and non-empty; FormatError for doubled names or too many of them."""
-    names = tuple(cell.strip() or f"column {place}" for place, cell in enumerate(cells, 1))
+    """The names in a text's header, trimmed, and made up where they are empty."""
+    return checked_header([cell.strip() or f"column {place}" for place, cell in enumerate(cells, 1)], limits)
+
+
+def checked_header(names: list[str], limits: Limits) -> tuple[str, ...]:
+    """The names; FormatError for doubled ones, FileTooLarge for too many."""
     if len(names) > limits.columns:
         raise FileTooLarge(f"the table has {len(names):,} columns; at most {limits.columns:,} are read")
     if doubled := sorted({name for name in names if names.count(name) > 1}):
         raise FormatError(
             f"more than one column is called {', '.join(map(repr, doubled))}: rename all but one"
         )
-    return names
+    return tuple(names)
 
 
 def text_batch(

@@ -88,7 +88,7 @@ def _batches(source: Source, dialect: Dialect) -> Iterator[Batch]:
     line, rows = 1, 0
     with source.open() as stream:
         for block in _blocks(stream, source.limits):
-            skip = dialect.header_line if line == 1 else 0
+            skip = min(max(0, dialect.header_line - line + 1), block.count(b"\n"))
             batch = _parse(block, line, skip, dialect)
             line += block.count(b"\n")
             rows += len(batch)

@@ -13,8 +13,8 @@ from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, named_header, text_batch
-from profiling.formats.problems import FormatError, Problem
-from profiling.formats.source import ZIP_ERRORS, Source, open_zip
+from profiling.formats.problems import FileTooLarge, FormatError, Problem
+from profiling.formats.source import ZIP_ERRORS, Source, check_expansion
 
 # openpyxl has no error of its own for a workbook that breaks its promises.
 BROKEN = (KeyError, TypeError, AttributeError, IndexError, ET.ParseError, InvalidFileException, *ZIP_ERRORS)
@@ -46,9 +46,8 @@ def _broken_is_said(source: Source) -> Iterator[None]:
 
 def _sheet(source: Source) -> ReadOnlyWorksheet:
     content = source.whole()
-    if source.compression is None:
-        with open_zip(source):
-            pass
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        _check_size(source, len(content), archive.infolist())
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     for sheet in book.worksheets:
         sheet.reset_dimensions()  # the file's own word on its size is often wrong
@@ -57,6 +56,13 @@ def _sheet(source: Source) -> ReadOnlyWorksheet:
         ):
             return sheet
     raise FormatError(f"{source.filename} has no filled cell in the first 50 rows of any sheet")
+
+
+def _check_size(source: Source, packed: int, members: list[zipfile.ZipInfo]) -> None:
+    check_expansion(source.filename, packed, sum(member.file_size for member in members), source.limits)
+    most = source.limits.in_memory_bytes
+    if any(member.file_size > most for member in members if "sharedStrings" in member.filename):
+        raise FileTooLarge(f"{source.filename} holds over {most:,} bytes of text; send it as CSV or Parquet")
 
 
 def _batches(source: Source, sheet: Any, header: tuple[str, ...], header_row: int) -> Iterator[Batch]:

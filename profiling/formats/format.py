@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from profiling.formats.batches import Rows
-from profiling.formats.guessing import Hints
 from profiling.formats.mapping import Mapping
+from profiling.formats.plausible import Hints
 from profiling.formats.repeats import Repeated
 from profiling.formats.source import Source
 from profiling.formats.table import Progress, read_rows_as

@@ -1,6 +1,5 @@
 """A proposal for the mapping step: what each column seems to hold, how surely, and what must be asked."""
 
-from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from profiling.formats.batches import Batch, Rows, as_text
-from profiling.formats.checks import DECIMAL_COMMA, FloatArray, nearest_step, to_numbers
+from profiling.formats.checks import DECIMAL_COMMA, FloatArray, to_numbers
 from profiling.formats.columns import (
     CLOCKS,
     FIELDS,
@@ -21,14 +20,11 @@ from profiling.formats.columns import (
     tells_apart,
 )
 from profiling.formats.mapping import Column, Mapping
-from profiling.knobs import KnobRange
+from profiling.formats.plausible import Hints, fitting_units, is_clock, legal_unit
 
 SURE = 0.8
 PREVIEW_ROWS = 5
 SAMPLED_ROWS = 20_000
-# Where none is given: a Jetson module draws 0.3 to 200 W; a minibatch takes 1 ms to 2 minutes.
-PLAUSIBLE = {"power_mw": (300.0, 200_000.0), "time_ms": (1.0, 120_000.0), "energy_mj": (0.1, 10_000_000.0)}
-CLOCK_KHZ = (20_000.0, 5_000_000.0)
 # The public PowerTrain tables name no units; they are ms and W.
 DREAMLAB_HEADER = {"cores", "cpu", "gpu", "mem", "observed_time", "observed_power"}
 DREAMLAB_UNITS = {"observed_time": "ms", "observed_power": "W"}
@@ -75,22 +71,6 @@ class Proposal:
             "mapping": self.mapping.to_json(),
             "certain": self.certain,
         }
-
-
-@dataclass(frozen=True)
-class Hints:
-    """What is known of the board: legal steps (and another firmware's), plausible (low, high) of a field."""
-
-    legal: KnobRange | None = None
-    alternative: KnobRange | None = None
-    plausible: AnyMapping[str, tuple[float, float]] | None = None
-
-    def steps(self, field: str) -> tuple[int, ...]:
-        tables = (getattr(table, field) for table in (self.legal, self.alternative) if table)
-        return tuple(sorted({step for table in tables for step in table}))
-
-    def range(self, field: str) -> tuple[float, float] | None:
-        return {**PLAUSIBLE, **(self.plausible or {})}.get(field)
 
 
 def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
@@ -166,7 +146,7 @@ def _by_name(name: str, values: FloatArray, hints: Hints) -> Guess:
         return _without_numbers(name, field, unit)
     if field.units is NO_UNIT:
         return _without_unit(name, field, values)
-    fitting = _fitting_units(field, values, hints)
+    fitting = fitting_units(field, values, hints)
     if unit in fitting:
         return Guess(name, field.name, unit, 1.0, f"its name says {field.title} in {unit}")
     if unit:
@@ -186,30 +166,8 @@ def _without_unit(name: str, field: Field, values: FloatArray) -> Guess:
     return Guess(name, field.name, "", 1.0, f"its name says {field.title}")
 
 
-def _fitting_units(field: Field, values: FloatArray, hints: Hints) -> list[str]:
-    """The units in which the values make sense, best first."""
-    if field.name in CLOCKS and (steps := hints.steps(field.name)):
-        shares = {unit: legal_share(values * factor, steps) for unit, factor in field.units.items()}
-        return sorted((unit for unit, share in shares.items() if share >= 0.5), key=lambda u: -shares[u])
-    low, high = CLOCK_KHZ if field.name in CLOCKS else hints.range(field.name) or (0.0, np.inf)
-    middle = float(np.median(values))
-    return [unit for unit, factor in field.units.items() if low <= middle * factor <= high]
-
-
-def legal_share(values_khz: FloatArray, steps: tuple[int, ...]) -> float:
-    """Which share of the distinct values is within 0.1 % or 1 MHz of a legal step."""
-    distinct = np.unique(values_khz)
-    nearest = nearest_step(distinct, steps)
-    return float(np.mean(np.abs(distinct - nearest) <= np.maximum(1e-3 * nearest, 1000.0)))
-
-
-def _is_clock(values: FloatArray, field: Field, unit: str) -> bool:
-    low, high = CLOCK_KHZ
-    return bool(low <= float(np.median(values)) * field.factor(unit) <= high)
-
-
 def _contradicted(name: str, field: Field, unit: str, fitting: list[str], values: FloatArray) -> Guess:
-    if not fitting and field.name in CLOCKS and _is_clock(values, field, unit):
+    if not fitting and field.name in CLOCKS and is_clock(values, field, unit):
         reason = f"its name says {field.title} in {unit}, though few of its values are legal steps"
         return Guess(name, field.name, unit, 0.9, reason)
     if not fitting:
@@ -236,7 +194,7 @@ def _by_convention(guess: Guess, values: FloatArray, hints: Hints) -> Guess:
     if unit is None or not len(values):
         return guess
     field = FIELDS[guess.field or ""]
-    if unit not in _fitting_units(field, values, hints):
+    if unit not in fitting_units(field, values, hints):
         return replace(guess, confidence=0.4)
     reason = f"{field.title} in {unit}, by the custom of PowerTrain's tables"
     return replace(guess, unit=unit, confidence=1.0, reason=reason)
@@ -267,20 +225,12 @@ def _by_values(guesses: list[Guess], numbers: dict[str, FloatArray], hints: Hint
         if any(guess.field == name for guess in result) or not hints.steps(name):
             continue
         for place, guess in enumerate(result):
-            unit = None if guess.field else _legal_unit(FIELDS[name], numbers[guess.column], hints)
+            unit = None if guess.field else legal_unit(FIELDS[name], numbers[guess.column], hints)
             if unit:
                 reason = f"all its values are legal steps of the {FIELDS[name].title} in {unit}"
                 result[place] = Guess(guess.column, name, unit, 0.6, reason)
                 break
     return result
-
-
-def _legal_unit(field: Field, values: FloatArray, hints: Hints) -> str | None:
-    if not len(values):
-        return None
-    shares = {u: legal_share(values * factor, hints.steps(field.name)) for u, factor in field.units.items()}
-    unit = max(shares, key=lambda candidate: shares[candidate])
-    return unit if shares[unit] == 1.0 else None
 
 
 def _missing(found: set[str | None]) -> dict[str, str]:

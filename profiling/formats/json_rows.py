@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, BinaryIO
 
-from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, named_header, text_batch
+from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, checked_header, text_batch
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem, shown
 from profiling.formats.source import Source
 
@@ -104,7 +104,7 @@ def _header(records: list[Record], limits: Limits) -> tuple[str, ...]:
             names.update(dict.fromkeys(_flat(record)))
     if not names:
         raise FormatError("no rows found: send a JSON array of objects, one object a measured mode")
-    return named_header(list(names), limits)
+    return checked_header(list(names), limits)
 
 
 def _batches(records: Iterable[Record], limits: Limits) -> Iterator[Batch]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from profiling.errors import InvalidInput
-from profiling.formats.columns import FIELDS
+from profiling.formats.columns import FIELDS, OUTCOMES
 
 
 class Column(NamedTuple):
@@ -89,6 +89,12 @@ class Mapping:
         errors += [
             f"column {name!r} is used twice" for name in sorted(set(columns)) if columns.count(name) > 1
         ]
+        if not any(name in OUTCOMES for name in self.fields):
+            errors.append(
+                f"no column is mapped to any of {', '.join(OUTCOMES)}, so nothing measured would come in"
+            )
+        if outcomes := [name for name in self.constants if name in OUTCOMES]:
+            errors.append(f"{', '.join(outcomes)} was measured, so it cannot be a constant")
         if self.decimal not in (".", ","):
             errors.append(f"decimal must be . or , and not {self.decimal!r}")
         return errors

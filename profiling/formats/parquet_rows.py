@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, named_header
+from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, checked_header
 from profiling.formats.problems import FileTooLarge, FormatError
 from profiling.formats.source import Source
 
 
 def read_rows(source: Source) -> Rows:
     with _broken_is_said(source), _opened(source) as file:
-        return Rows(named_header(file.schema_arrow.names, source.limits), _batches(source))
+        return Rows(checked_header(file.schema_arrow.names, source.limits), _batches(source))
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Limits:
 
     file_bytes: int = 2 << 30
     unpacked_bytes: int = 4 << 30
-    in_memory_bytes: int = 256 << 20  # formats that must be held whole: JSON, Excel, packed Parquet
+    in_memory_bytes: int = 64 << 20  # formats that must be held whole: JSON, Excel, packed Parquet
     expansion: int = 200  # unpacked / packed, looked at once `expansion_from` bytes are out
     expansion_from: int = 32 << 20
     line_bytes: int = 1 << 20

@@ -7,9 +7,10 @@ import numpy as np
 
 from profiling.errors import InvalidInput
 from profiling.formats.batches import Batch, Rows
-from profiling.formats.guessing import Hints, Proposal, propose
+from profiling.formats.guessing import Proposal, propose
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
+from profiling.formats.plausible import Hints
 from profiling.formats.problems import Limits
 from profiling.formats.repeats import Repeated
 from profiling.formats.table_reader import TableReader

@@ -13,9 +13,9 @@ from profiling.formats.batches import Batch, as_text
 from profiling.formats.checks import BoolArray, FloatArray
 from profiling.formats.columns import FIELDS, KNOBS, OUTCOMES, Field
 from profiling.formats.field_check import FieldCheck
-from profiling.formats.guessing import Hints
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
+from profiling.formats.plausible import Hints
 from profiling.formats.problems import Limits, ProblemList
 from profiling.formats.repeats import Repeated, report_contradictions, report_copies, table_repeats
 

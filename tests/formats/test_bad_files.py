@@ -99,6 +99,11 @@ def test_comments_before_the_header(write, ranges):
     assert parsed.rows.line.tolist() == [4]
 
 
+def test_an_odd_quote_in_a_comment_harms_nothing(write, ranges):
+    parsed = read(write("a.csv", b'# a 5" disk\n' + HEADER + ROW + OTHER), legal=ranges)
+    assert parsed.rows.line.tolist() == [3, 4]
+
+
 def test_a_doubled_header_name(write):
     with pytest.raises(FormatError, match="'power_w'"):
         read(write("a.csv", b"power_w,power_w\n1,2\n"))
@@ -150,6 +155,13 @@ def test_nested_json(write, ranges):
     good = record | {"time_ms": 5, "power_w": 5}
     parsed = read(write("a.json", json.dumps([record, good, 7])), legal=ranges)
     assert problems(parsed) == [(1, "is nested, not a number"), (3, "is not an object with named values")]
+
+
+def test_json_names_with_blanks_are_left_as_they_are(write, ranges):
+    record = {"cores": 2, "cpu_khz": 268800, "gpu_khz": 306000, " mem_khz": 204000, "time_ms": 5, "": 1}
+    parsed = read(write("a.json", json.dumps([record])), legal=ranges)
+    assert parsed.rows.mem_khz.tolist() == [204000]
+    assert parsed.extras[""].tolist() == ["1"]
 
 
 def test_endlessly_nested_json(write):

@@ -180,7 +180,7 @@ def test_a_mapping_that_does_not_fit_says_everything_at_once(write):
     mapping = Mapping({"cpu_khz": Column("cpu", "W"), "speed": Column("x", "")}, {"cores": -1})
     with pytest.raises(InvalidInput) as caught:
         read(write("a.csv", f"{HEADER}\n{GOOD}"), mapping=mapping)
-    assert len(caught.value.extra["errors"]) == 5
+    assert len(caught.value.extra["errors"]) == 6
 
 
 def test_decimal_commas_are_named_and_can_be_allowed(write, ranges):
@@ -191,6 +191,11 @@ def test_decimal_commas_are_named_and_can_be_allowed(write, ranges):
     assert read(path, legal=ranges, mapping=proposal.mapping).rows.power_mw.tolist() == [10250]
     strict = Mapping(proposal.mapping.fields)
     assert reasons(read(path, legal=ranges, mapping=strict))[0] == (2, "has a decimal comma; write 10.25")
+
+
+def test_a_mapping_without_anything_measured_is_refused(write):
+    with pytest.raises(InvalidInput, match="nothing measured"):
+        read(write("a.csv", f"{HEADER}\n{GOOD}"), mapping=Mapping({}))
 
 
 def frame():

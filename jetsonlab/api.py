@@ -4,6 +4,7 @@ from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
 from jetsonlab.problems import no_such_address
+from modeling.api import PlanViewSet, PredictorViewSet
 from profiling import api_agents
 from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
 from profiling.api_runs import RunViewSet
@@ -19,6 +20,8 @@ router.register("runs", RunViewSet)
 router.register("uploads", UploadViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("tokens", TokenViewSet)
+router.register("predictors", PredictorViewSet)
+router.register("plans", PlanViewSet)
 
 agent_urls = [
     path("ping/", api_agents.PingView.as_view(), name="agent-ping"),

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from modeling.columns import prediction_of
+from modeling.columns import ALWAYS, WHERE_KNOWN, prediction_of
 from modeling.core.pareto import BoolArray
 from modeling.core.planner import with_measured
-from modeling.core.prediction import IntArray, Prediction
-from modeling.models import PredictionSet
+from modeling.core.prediction import KNOB_COLUMNS, WORKLOAD_COLUMNS, IntArray, Prediction
+from modeling.models import PredictionSet, Predictor
 from modeling.selectors.predictors import believed_set
-from profiling.errors import InvalidInput
+from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import KnobRange, Knobs
 from profiling.models import DeviceModel, Run, Workload
 from profiling.selectors.runs import MeasuredTable, measured_table
@@ -124,3 +124,20 @@ def rows_of(
     if not len(source):
         return source, source
     return blocks[source] * ranges.mode_count + ranks[source], source
+
+
+def prediction_columns(*, predictor: Predictor) -> dict[str, list[Any] | None]:
+    """Every mode as predicted, measurements not put in place, in columns for a download."""
+    found = PredictionSet.objects.filter(predictor=predictor).defer("columns").first()
+    if found is None:
+        raise Conflict(
+            f"Predictor {predictor.pk} has no stored predictions: it is {predictor.state}, or a newer fit "
+            "replaced them."
+        )
+    prediction = prediction_of(found.pk, found.created)
+    knobs = _knobs(predictor.device_model.ranges, tuple(found.minibatches))
+    columns = {name: getattr(prediction, name) for name in ALWAYS + WHERE_KNOWN}
+    return {
+        **{name: knobs[:, place].tolist() for place, name in enumerate(KNOB_COLUMNS + WORKLOAD_COLUMNS)},
+        **{name: None if column is None else column.tolist() for name, column in columns.items()},
+    }

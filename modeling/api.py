@@ -1,0 +1,96 @@
+from typing import Any
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from modeling.answers import as_json
+from modeling.filters import PlanFilter, PredictorFilter
+from modeling.models import Plan, Predictor
+from modeling.renderers import ColumnsCSVRenderer
+from modeling.selectors.landscape import prediction_columns
+from modeling.selectors.plans import plan_list
+from modeling.selectors.predictors import predictor_list
+from modeling.serializers import (
+    PlanReplySerializer,
+    PlanRequestSerializer,
+    PlanSerializer,
+    PredictionColumnsSerializer,
+    PredictorRequestSerializer,
+    PredictorSerializer,
+)
+from modeling.services.plans import plan_make, plan_save
+from modeling.services.predictors import predictor_request, predictor_retry
+from profiling.errors import Forbidden
+from profiling.permissions import has_role
+
+
+def person(request: Request) -> User:
+    assert isinstance(request.user, User)  # ScopePermission let nobody else in
+    return request.user
+
+
+class PredictorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
+    queryset = Predictor.objects.none()
+    serializer_class = PredictorSerializer
+    filterset_class = PredictorFilter
+    write_scope = "plan"
+
+    def get_queryset(self) -> Any:
+        return predictor_list()
+
+    def answer(self, predictor: Predictor, status: int) -> Response:
+        return Response(PredictorSerializer(predictor_list().get(pk=predictor.pk)).data, status=status)
+
+    @extend_schema(request=PredictorRequestSerializer, responses={202: PredictorSerializer})
+    def create(self, request: Request) -> Response:
+        asked = PredictorRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return self.answer(predictor_request(**asked.validated_data, user=person(request)), 202)
+
+    @extend_schema(request=None, responses={202: PredictorSerializer})
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, pk: str) -> Response:
+        predictor = self.get_object()
+        predictor_retry(predictor=predictor)
+        return self.answer(predictor, 202)
+
+    @extend_schema(responses=PredictionColumnsSerializer, filters=False)
+    @action(
+        detail=True,
+        renderer_classes=[JSONRenderer, ColumnsCSVRenderer],
+        pagination_class=None,
+        filterset_class=None,
+    )
+    def predictions(self, request: Request, pk: str) -> Response:
+        return Response(prediction_columns(predictor=self.get_object()))
+
+
+class PlanViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
+    queryset = Plan.objects.none()
+    serializer_class = PlanSerializer
+    filterset_class = PlanFilter
+    write_scope = "plan"
+    write_role = "viewer"  # asking changes nothing; keeping the answer takes an engineer
+
+    def get_queryset(self) -> Any:
+        return plan_list()
+
+    @extend_schema(
+        request=PlanRequestSerializer, responses={200: PlanReplySerializer, 201: PlanReplySerializer}
+    )
+    def create(self, request: Request) -> Response:
+        asked = PlanRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        save = asked.validated_data["save"]
+        if save and not has_role(request.user, "engineer"):
+            raise Forbidden("Keeping a plan takes an engineer. Ask without `save` to see the answer.")
+        pair = {name: asked.validated_data[name] for name in ("workload", "device_model")}
+        answer = plan_make(**pair, question=asked.question())
+        plan = plan_save(answer=answer, user=person(request)) if save else None
+        reply = {"id": plan.pk if plan else None, **as_json(answer)}
+        return Response(reply, status=201 if plan else 200)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError
 from django.db.models import ProtectedError
@@ -33,6 +34,7 @@ def problem(status: int, code: str, detail: str, extra: dict[str, Any] | None = 
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
+@login_not_required
 def no_such_address(request: HttpRequest, path: str = "") -> JsonResponse:
     """Django's own answer would be a page, or for a missing slash a redirect that drops what was posted."""
     hint = "" if request.path.endswith("/") else " Addresses end with a slash."

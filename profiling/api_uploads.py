@@ -70,7 +70,7 @@ class UploadViewSet(viewsets.ReadOnlyModelViewSet):
     parser_classes = [MultiPartParser, RawBodyParser]
 
     def get_queryset(self) -> Any:
-        return upload_list()
+        return upload_list() if self.action == "list" else upload_list().defer(None)
 
     def get_serializer_class(self) -> Any:
         return UploadSerializer if self.action == "list" else UploadDetailSerializer

@@ -1,6 +1,7 @@
 """Which runs: the same filters in the page's address and in the API's."""
 
 import django_filters as filters
+from django.core.validators import MaxValueValidator
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -8,6 +9,11 @@ from profiling.models import Device, DeviceModel, Run, Upload, Workload
 
 RANGE = ["exact", "gte", "lte"]
 SHOWN_STATES = [(state.value, state.label) for state in Run.State if state != Run.State.STAGED]
+
+
+class IdFilter(filters.NumberFilter):
+    def get_max_validator(self) -> MaxValueValidator:
+        return MaxValueValidator(2**63 - 1)
 
 
 class RunFilter(filters.FilterSet):
@@ -25,8 +31,8 @@ class RunFilter(filters.FilterSet):
         empty_label="any",
         method="filter_emulated",
     )
-    sweep = filters.NumberFilter()
-    upload = filters.NumberFilter()
+    sweep = IdFilter()
+    upload = IdFilter()
     cores = filters.NumberFilter()
     minibatch = filters.NumberFilter()
 

@@ -34,7 +34,8 @@ def has_role(user: AbstractUser | AnonymousUser, wanted: str) -> bool:
 
 class ScopePermission(BasePermission):
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        reading = request.method in SAFE_METHODS
+        offered = hasattr(view, str(request.method).lower())
+        reading = request.method in SAFE_METHODS or not offered  # what is not offered gets its 405
         role = "viewer" if reading else getattr(view, "write_role", "engineer")
         scope = ApiToken.Scope.READ if reading else getattr(view, "write_scope", None)
         self.message = f"This needs the role {role}, and of a token the scope {scope}."

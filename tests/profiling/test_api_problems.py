@@ -1,0 +1,97 @@
+"""What the API says when something is wrong: who may what, and that no fault becomes a 500."""
+
+import pytest
+from django.core.management import call_command
+from rest_framework.test import APIClient
+
+from profiling.services.tokens import token_create
+from profiling.throttles import TokenRateThrottle
+
+WORKLOAD = {"name": "New", "kind": "training", "network": "x", "minibatch": 1}
+WORKLOADS = "/api/v1/workloads/"
+
+
+def program(user, *scopes) -> APIClient:
+    _, text = token_create(user=user, name="t", scopes=scopes)
+    return APIClient(headers={"Authorization": f"Bearer {text}"})
+
+
+@pytest.mark.parametrize(
+    ("who", "scopes", "read", "write"),
+    [
+        ("vera", ["read"], 200, 403),
+        ("eng", ["read"], 200, 403),
+        ("eng", ["upload"], 403, 201),
+        ("eng", ["plan"], 403, 403),
+        ("eng", ["read", "upload"], 200, 201),
+        ("ada", ["read", "upload"], 200, 201),
+    ],
+)
+def test_role_and_scope_must_both_allow_it(request, who, scopes, read, write):
+    client = program(request.getfixturevalue(who), *scopes)
+    assert client.get(WORKLOADS).status_code == read
+    assert client.post(WORKLOADS, WORKLOAD).status_code == write
+
+
+def test_a_person_who_lost_the_role_loses_it_in_tokens_too(eng):
+    client = program(eng, "read", "upload")
+    eng.groups.clear()
+    assert client.post(WORKLOADS, WORKLOAD).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"Authorization": "Bearer jl_wrong"}, {"Authorization": "Bearer a b"}]
+)
+def test_strangers_are_told_to_bring_a_token(db, header):
+    answer = APIClient(headers=header).get(WORKLOADS)
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "options", "status"),
+    [
+        ("get", "/api/v1/nothing/", {}, 404),
+        ("post", "/api/v1/workloads", {"data": WORKLOAD}, 404),
+        ("get", f"{WORKLOADS}none/", {}, 404),
+        ("delete", f"{WORKLOADS}none/", {}, 405),
+        ("post", WORKLOADS, {"data": "<a/>", "content_type": "text/xml"}, 415),
+        ("post", WORKLOADS, {"data": "{", "content_type": "application/json"}, 400),
+        ("post", WORKLOADS, {"data": '{"minibatch": NaN}', "content_type": "application/json"}, 400),
+        ("post", WORKLOADS, {"data": "[" * 100_000, "content_type": "application/json"}, 400),
+        ("post", WORKLOADS, {"data": b"\xff\xfe\x00", "content_type": "application/json"}, 400),
+        ("post", WORKLOADS, {"data": [1, 2]}, 400),
+        ("get", WORKLOADS, {"headers": {"Accept": "text/html"}}, 406),
+        ("get", "/api/v1/uploads/99999999999999999999999999/", {}, 404),
+        ("get", "/api/v1/runs/?upload=99999999999999999999999999", {}, 400),
+    ],
+)
+def test_each_fault_has_its_answer(api, method, url, options, status):
+    answer = getattr(api, method)(url, **options)
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
+    assert answer.json()["detail"]
+
+
+def test_a_json_body_has_a_limit(api, monkeypatch):
+    monkeypatch.setattr("jetsonlab.parsers.JSON_MAX_BYTES", 10)
+    assert api.post(WORKLOADS, WORKLOAD).status_code == 413
+
+
+def test_a_forgotten_slash_is_pointed_out(api):
+    assert "end with a slash" in api.get("/api/v1/runs").json()["detail"]
+
+
+def test_a_wild_program_is_slowed_down_alone(eng, monkeypatch):
+    monkeypatch.setattr(TokenRateThrottle, "THROTTLE_RATES", {"user": "2/min"})
+    wild, calm = program(eng, "read"), program(eng, "read")
+    assert [wild.get(WORKLOADS).status_code for _ in range(3)] == [200, 200, 429]
+    assert calm.get(WORKLOADS).status_code == 200
+    assert int(wild.get(WORKLOADS)["Retry-After"]) > 0
+
+
+def test_the_schema_validates_without_a_warning(tmp_path):
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+
+
+def test_the_schema_and_its_page_are_served(client, db):
+    assert client.get("/api/schema/").status_code == 200
+    assert b"swagger" in client.get("/api/docs/").content

@@ -1,0 +1,93 @@
+from typing import Any
+
+import pytest
+
+from profiling.models import Run, Upload
+
+URL = "/api/v1/runs/"
+LOW = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
+HIGH = {"cores": 6, "cpu_khz": 2_201_600, "gpu_khz": 1_300_500, "mem_khz": 3_199_000}
+
+
+@pytest.fixture
+def runs(resnet, orin, board, eng) -> list[Run]:
+    pair = {"workload": resnet, "device_model": orin, "minibatch": 16}
+    upload = Upload.objects.create(filename="sweep.csv", size=1, sha256="a" * 64, uploader=eng)
+    return [
+        Run.objects.create(**pair, **LOW, time_ms=100, power_mw=10_000, upload=upload, line=2),
+        Run.objects.create(**pair, **HIGH, time_ms=50, power_mw=30_000, device=board, flags=["throttled"]),
+        Run.objects.create(**pair, **HIGH, time_ms=55, power_mw=31_000, emulated=True),
+        Run.objects.create(**pair, **HIGH, state="staged"),
+    ]
+
+
+def found(api: Any, **filters: Any) -> list[int]:
+    answer = api.get(URL, filters)
+    assert answer.status_code == 200, answer.content
+    return [run["id"] for run in answer.json()["results"]]
+
+
+def test_runs_come_newest_first_without_unfinished_imports(api, runs):
+    assert found(api) == [run.pk for run in runs[2::-1]]
+
+
+@pytest.mark.parametrize(
+    ("filters", "places"),
+    [
+        ({"cores": 2}, [0]),
+        ({"cpu_khz__gte": 300_000}, [2, 1]),
+        ({"time_ms__lte": 52}, [1]),
+        ({"power_mw__gte": 30_500}, [2]),
+        ({"device": "desk-1"}, [1]),
+        ({"kind": "inference"}, []),
+        ({"emulated": "true"}, [2]),
+        ({"flag": "throttled"}, [1]),
+        ({"flag": "throttle"}, []),
+        ({"flagged": "false"}, [2, 0]),
+        ({"workload": "resnet", "device_model": "orin-mini", "minibatch": 16}, [2, 1, 0]),
+    ],
+)
+def test_runs_are_filtered(api, runs, filters, places):
+    assert found(api, **filters) == [runs[place].pk for place in places]
+
+
+@pytest.mark.parametrize(
+    "filters", [{"workload": "resnot"}, {"cores": "many"}, {"speling": 1}, {"time_ms__lte": "\0"}]
+)
+def test_a_filter_that_makes_no_sense_is_refused(api, runs, filters):
+    answer = api.get(URL, filters)
+    assert answer.status_code == 400
+    assert set(answer.json()["errors"]) == set(filters)
+
+
+def test_a_run_leads_back_to_its_file_and_line(api, runs):
+    provenance = api.get(f"{URL}{runs[0].pk}/").json()["provenance"]
+    assert provenance["file"] == "sweep.csv"
+    assert (provenance["line"], provenance["uploader"], provenance["sha256"]) == (2, "eng", "a" * 64)
+
+
+def test_a_page_of_runs_costs_three_queries(api, runs, django_assert_num_queries):
+    api.get(URL)
+    with django_assert_num_queries(3):  # token, role, runs
+        api.get(URL)
+
+
+def test_pages_follow_one_another_without_gap_or_repeat(api, runs):
+    seen, url = [], f"{URL}?page_size=1"
+    while url:
+        page = api.get(url).json()
+        seen += [run["id"] for run in page["results"]]
+        url = page["next"]
+    assert seen == [run.pk for run in runs[2::-1]]
+
+
+@pytest.mark.parametrize("cursor", ["nonsense", "cD1hYmM=", "cD05OTk5OTk5OTk5OTk5OTk5OTk5OTk5"])
+def test_a_made_up_cursor_is_refused(api, runs, cursor):
+    answer = api.get(URL, {"cursor": cursor})
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_runs_cannot_be_changed(api, runs):
+    for method in (api.put, api.patch, api.delete):
+        assert method(f"{URL}{runs[0].pk}/", {}).status_code == 405

@@ -8,5 +8,6 @@ runs_changed = Signal()
 # Arguments: device_slug, sweep_id. The board has something to measure.
 sweep_started = Signal()
 
-# Arguments: sweep_id. Every run of the sweep is decided; a listener may extend it before it closes.
+# Arguments: sweep_id. Every run of the sweep is decided. A listener extends it at once, or answers True to
+# say that it will, or will close it.
 sweep_drained = Signal()

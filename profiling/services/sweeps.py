@@ -118,16 +118,30 @@ def sweep_resume(*, sweep: Sweep) -> None:
 
 
 def sweep_settle(*, sweep_id: int) -> None:
-    """Close a sweep whose runs are all decided, once listeners had their chance to add more."""
+    """Close a sweep whose runs are all decided, unless a listener says it will extend it (answers True)."""
+    if not Run.objects.filter(sweep_id=sweep_id, state__in=WAITING).exists():
+        answers = sweep_drained.send(Sweep, sweep_id=sweep_id)
+        if not any(answer for _, answer in answers):
+            sweep_close(sweep_id=sweep_id)
+
+
+@transaction.atomic
+def sweep_close(*, sweep_id: int, message: str = "") -> None:
+    """DONE when anything was measured; a sweep that was extended meanwhile stays open."""
     if Run.objects.filter(sweep_id=sweep_id, state__in=WAITING).exists():
         return
-    sweep_drained.send(Sweep, sweep_id=sweep_id)
-    with transaction.atomic():
-        if Run.objects.filter(sweep_id=sweep_id, state__in=WAITING).exists():
-            return
-        done = Run.objects.filter(sweep_id=sweep_id, state=Run.State.COMPLETE).exists()
-        state = Sweep.State.DONE if done else Sweep.State.FAILED
-        Sweep.objects.filter(pk=sweep_id, state__in=OPEN).update(state=state, finished=timezone.now())
+    done = Run.objects.filter(sweep_id=sweep_id, state=Run.State.COMPLETE).exists()
+    Sweep.objects.filter(pk=sweep_id, state__in=OPEN).update(
+        state=Sweep.State.DONE if done else Sweep.State.FAILED, message=message, finished=timezone.now()
+    )
+
+
+def sweeps_settle() -> None:
+    """Settle again what a lost message left open."""
+    for pk in (
+        Sweep.objects.filter(state__in=OPEN).exclude(runs__state__in=WAITING).values_list("pk", flat=True)
+    ):
+        sweep_settle(sweep_id=pk)
 
 
 def sweep_plan_modes(

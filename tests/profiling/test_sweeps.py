@@ -4,7 +4,7 @@ from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import Knobs
 from profiling.models import Run, Sweep
 from profiling.services.agents import run_claim, run_complete, run_fail, run_heartbeat, runs_reap
-from profiling.services.sweeps import sweep_cancel, sweep_extend, sweep_request, sweep_resume
+from profiling.services.sweeps import sweep_cancel, sweep_extend, sweep_request, sweep_resume, sweeps_settle
 from profiling.signals import runs_changed, sweep_drained, sweep_started
 
 SLOW = Knobs(2, 268_800, 318_750, 665_600)
@@ -166,3 +166,19 @@ def test_resuming_takes_up_what_is_missing(sweep, board):
     sweep_resume(sweep=sweep)
     assert run_claim(device=board, agent="a").knobs == SLOW
     assert run_claim(device=board, agent="a") is None
+
+
+def test_a_listener_that_needs_time_keeps_the_sweep_open(sweep, board, django_capture_on_commit_callbacks):
+    def later(sender, sweep_id, **_):
+        return True
+
+    sweep_drained.connect(later)
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            run_complete(run=run_claim(device=board, agent="a"), measured=MEASURED)
+    sweep.refresh_from_db()
+    assert sweep.state == Sweep.State.RUNNING
+    sweep_drained.disconnect(later)
+    sweeps_settle()
+    sweep.refresh_from_db()
+    assert sweep.state == Sweep.State.DONE

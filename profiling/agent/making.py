@@ -3,6 +3,7 @@
 import socket
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from profiling.agent.client import ServerClient
@@ -25,9 +26,17 @@ from profiling.workloads.sandbox import Limits
 
 def make_agent(config: AgentConfig) -> Agent:
     board = make_board(config)
-    name = f"{socket.gethostname()[:40]}-{uuid.uuid4().hex[:12]}"
-    client = ServerClient(config.server, config.token, agent=name)
+    client = ServerClient(config.server, config.token, agent=agent_name(config.state))
     return Agent(client, board, Spool(config.state / "spool"), workload_maker(config))
+
+
+def agent_name(state: Path) -> str:
+    """The same after a crash, so that the server knows a restarted agent from a second one."""
+    file = state / "agent-name"
+    if not file.exists():
+        state.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{socket.gethostname()[:40]}-{uuid.uuid4().hex[:12]}")
+    return file.read_text()
 
 
 def catalogue_entry(slug: str) -> dict[str, Any]:

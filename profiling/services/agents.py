@@ -41,8 +41,13 @@ def device_seen(*, device: Device, agent: str, status: dict[str, Any] | None = N
 
 
 def run_claim(*, device: Device, agent: str) -> Run | None:
-    """The next pending run of this board, now ours; None when there is nothing to do."""
+    """The next pending run of this board, now ours; None when there is nothing to do.
+
+    An agent claims only with empty hands, so what it still seems to hold was lost in a crash.
+    """
     device_seen(device=device, agent=agent)
+    for lost in Run.objects.filter(device=device, state=Run.State.CLAIMED):
+        run_fail(run=lost, reason="The agent started anew.")
     now = timezone.now()
     pending = Run.objects.filter(device=device, state=Run.State.PENDING)
     pk = pending.order_by("sweep_id", "order", "id").values_list("pk", flat=True).first()

@@ -74,10 +74,23 @@ def test_extending_leaves_out_what_the_sweep_has(sweep):
 
 
 def test_each_run_is_claimed_once(sweep, board):
-    claimed = [run_claim(device=board, agent="a") for _ in range(3)]
-    assert [run and run.knobs for run in claimed] == [FAST, SLOW, None]
+    first = run_claim(device=board, agent="a")
+    run_complete(run=first, measured=MEASURED)
+    second = run_claim(device=board, agent="a")
+    run_complete(run=second, measured=MEASURED)
+    assert [first.knobs, second.knobs, run_claim(device=board, agent="a")] == [FAST, SLOW, None]
+
+
+def test_the_first_claim_starts_the_sweep(sweep, board):
+    run_claim(device=board, agent="a")
     sweep.refresh_from_db()
     assert sweep.state == Sweep.State.RUNNING
+
+
+def test_a_restarted_agent_gets_its_lost_run_again(sweep, board):
+    lost = run_claim(device=board, agent="a")
+    again = run_claim(device=board, agent="a")
+    assert (again.pk, again.attempts) == (lost.pk, 2)
 
 
 def test_a_second_agent_is_refused_while_the_first_lives(sweep, board):

@@ -1,0 +1,91 @@
+"""What may go wrong between a board, its server and the broker, with real processes and a real Redis."""
+
+import pytest
+
+from tests.servers import redis_server
+from tests.site_process import Site
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def site(tmp_path):
+    site = Site(tmp_path)
+    site.start_web()
+    yield site
+    site.close()
+
+
+def finished(site, pk):
+    return lambda: site.sweep(pk)["state"] == "done"
+
+
+def test_an_agent_killed_in_mid_run_loses_and_doubles_nothing(site):
+    pk = site.request_sweep(4)
+    agent = site.start_agent(speed=15)
+    site.wait(lambda: site.sweep(pk)["runs_complete"] >= 1)
+    site.kill(agent)
+    assert site.sweep(pk)["runs_complete"] < 4
+    site.start_agent()
+    site.wait(finished(site, pk))
+    runs = site.api("GET", f"runs/?sweep={pk}")["results"]
+    assert (
+        len(runs)
+        == len({tuple(run[name] for name in ("cores", "cpu_khz", "gpu_khz", "mem_khz")) for run in runs})
+        == 4
+    )
+    assert all(run["time_ms"] for run in runs)
+
+
+def test_results_of_a_servers_absence_arrive_afterwards(site):
+    pk = site.request_sweep(3)
+    site.start_agent(speed=15)
+    site.wait(lambda: site.sweep(pk)["state"] == "running")
+    site.stop_web()
+    spool = site.folder / "agent" / "spool"
+    site.wait(lambda: list(spool.glob("*.json")))
+    site.start_web()
+    site.wait(finished(site, pk))
+    assert site.sweep(pk)["runs_complete"] == 3
+    assert not list(spool.glob("*.json"))
+
+
+def test_a_second_agent_for_a_board_is_refused(site):
+    pk = site.request_sweep(3)
+    site.start_agent(speed=15)
+    site.wait(lambda: site.sweep(pk)["state"] == "running")
+    here = site.start_agent()
+    assert here.wait(20) == 2
+    site.start_agent(state="elsewhere")
+    site.wait(finished(site, pk))
+    assert "one agent at a time" in site.logs()
+    assert site.sweep(pk)["runs_complete"] == 3
+
+
+def test_messages_may_be_doubled_and_redis_flushed_and_restarted(tmp_path):
+    with redis_server(tmp_path) as url:
+        site = Site(tmp_path, broker=url)
+        site.start_web()
+        site.start_agent(celery=True)
+        first, second = site.request_sweep(2), site.request_sweep(2)
+        site.wait(finished(site, first))
+        site.wait(finished(site, second))
+        port = int(url.rsplit(":", 1)[1].split("/")[0])
+    with redis_server(tmp_path, port=port):
+        third = site.request_sweep(2)
+        site.wait(finished(site, third))
+    site.close()
+
+
+def test_a_killed_celery_agent_is_followed_by_one_that_goes_on(tmp_path):
+    with redis_server(tmp_path) as url:
+        site = Site(tmp_path, broker=url)
+        site.start_web()
+        pk = site.request_sweep(3)
+        agent = site.start_agent(celery=True, speed=15)
+        site.wait(lambda: site.sweep(pk)["state"] == "running")
+        site.kill(agent)
+        site.start_agent(celery=True)
+        site.wait(finished(site, pk))
+        assert site.sweep(pk)["runs_complete"] == 3
+        site.close()

@@ -1,4 +1,4 @@
-"""A real site in processes of its own: gunicorn, a database file, an emulated board's agent, over real HTTP."""
+"""A real site in processes of its own: gunicorn, a database file, an emulated board's agent."""
 
 import json
 import os

@@ -17,7 +17,7 @@ $(INSTALLED): requirements.txt
 
 demo: install
 	$(BIN)/python manage.py prepare --demo
-	$(BIN)/honcho start -f Procfile
+	$(BIN)/honcho start -f Procfile.demo
 
 run: install
 	$(BIN)/python manage.py prepare

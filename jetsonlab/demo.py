@@ -9,10 +9,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import Group, User
-from profiling.services.tokens import token_create
 
 from profiling.agent.config import AgentConfig, as_toml
 from profiling.models import ApiToken, Device, DeviceModel
+from profiling.services.tokens import token_create
 
 NAME = "demo"
 BOARD = "demo-orin"

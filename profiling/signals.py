@@ -5,9 +5,6 @@ from django.dispatch import Signal
 # Arguments: workload_id, device_model_id. Runs of this pair were added or taken away.
 runs_changed = Signal()
 
-# Arguments: device_slug, sweep_id. The board has something to measure.
-sweep_started = Signal()
-
 # Arguments: sweep_id. Every run of the sweep is decided. A listener extends it at once, or answers True to
 # say that it will, or will close it.
 sweep_drained = Signal()

@@ -5,12 +5,18 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready
 
-from profiling.services import imports
+from profiling.services import agents, imports, sweeps
 
 
 @shared_task
 def upload_work(upload_id: int) -> None:
     imports.upload_work(upload_id=upload_id)
+
+
+@shared_task
+def look_after_sweeps() -> None:
+    agents.runs_reap()
+    sweeps.sweeps_settle()
 
 
 @worker_ready.connect

@@ -12,7 +12,8 @@ from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import KnobRange, Knobs
 from profiling.models import Device, PowerMode, Run, Sweep, Workload
 from profiling.modes import chosen_modes, measuring_order, unique
-from profiling.signals import sweep_drained, sweep_started
+from profiling.signals import sweep_drained
+from profiling.wake import wake_agent
 
 MAX_RUNS = 5000
 OPEN = (Sweep.State.PENDING, Sweep.State.RUNNING)
@@ -78,8 +79,7 @@ def sweep_extend(*, sweep: Sweep, modes: Sequence[Knobs]) -> list[Run]:
         )
         for order, mode in enumerate(fresh, start=start)
     )
-    device_slug = sweep.device.slug
-    transaction.on_commit(lambda: sweep_started.send(Sweep, device_slug=device_slug, sweep_id=sweep.pk))
+    wake_agent(sweep.device.slug)
     return runs
 
 
@@ -113,8 +113,7 @@ def sweep_resume(*, sweep: Sweep) -> None:
     if not unfinished.update(state=Run.State.PENDING, attempts=0, failure=""):
         raise Conflict("Every run of this sweep is complete. Request a new sweep to measure again.")
     Sweep.objects.filter(pk=sweep.pk).update(state=Sweep.State.PENDING, finished=None, message="")
-    device_slug = sweep.device.slug
-    transaction.on_commit(lambda: sweep_started.send(Sweep, device_slug=device_slug, sweep_id=sweep.pk))
+    wake_agent(sweep.device.slug)
 
 
 def sweep_settle(*, sweep_id: int) -> None:

@@ -5,8 +5,6 @@ import pytest
 from tests.servers import redis_server
 from tests.site_process import Site
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def site(tmp_path):

@@ -5,7 +5,7 @@ from profiling.knobs import Knobs
 from profiling.models import Run, Sweep
 from profiling.services.agents import run_claim, run_complete, run_fail, run_heartbeat, runs_reap
 from profiling.services.sweeps import sweep_cancel, sweep_extend, sweep_request, sweep_resume, sweeps_settle
-from profiling.signals import runs_changed, sweep_drained, sweep_started
+from profiling.signals import runs_changed, sweep_drained
 
 SLOW = Knobs(2, 268_800, 318_750, 665_600)
 FAST = Knobs(6, 2_201_600, 1_300_500, 3_199_000)
@@ -29,7 +29,7 @@ def heard():
     """Every signal sent, as (signal, arguments)."""
     calls = []
     receivers = []
-    for signal in (runs_changed, sweep_drained, sweep_started):
+    for signal in (runs_changed, sweep_drained):
 
         def receiver(sender, signal, _calls=calls, **arguments):
             _calls.append((signal, arguments))

@@ -28,6 +28,6 @@ class Command(BaseCommand):
             call_command("seed_catalog", stdout=self.stdout)
         call_command("collectstatic", verbosity=0, interactive=False)
         if options["demo"]:
-            for line in demo_prepare():
+            for line in demo_prepare(ADDRESS):
                 self.stdout.write(line)
         self.stdout.write(f"\n  jetsonlab is starting at {ADDRESS} (Ctrl-C stops everything)\n")

@@ -82,7 +82,7 @@ def _remote(config: AgentConfig) -> Board:
 
 def _emulated(config: AgentConfig) -> Board:
     entry = catalogue_entry(config.device_model)
-    return EmulatedBoard(entry, seed=config.seed, root=config.state / "emulated", speed=config.speed)  # type: ignore[return-value]
+    return EmulatedBoard(entry, seed=config.seed, root=config.state / "emulated", speed=config.speed)
 
 
 def workload_maker(config: AgentConfig) -> WorkloadMaker:

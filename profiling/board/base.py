@@ -65,9 +65,14 @@ class Board(Protocol):
     `emulated` marks every number it yields; `driver` is the word stored with a run.
     """
 
-    driver: str
-    emulated: bool
-    clock: Clock
+    @property
+    def driver(self) -> str: ...
+
+    @property
+    def emulated(self) -> bool: ...
+
+    @property
+    def clock(self) -> Clock: ...
 
     def ranges(self) -> KnobRange:
         """The values this board's own tables allow."""

@@ -21,7 +21,7 @@ class Gpu:
                 return folder
         if self.tree.exists(THOR):
             return THOR
-        raise BoardError(f"no GPU under {self.tree.root}sys/class/devfreq: is this a Jetson?")
+        raise BoardError(f"no GPU under {self.tree.prefix}sys/class/devfreq: is this a Jetson?")
 
     def table(self) -> list[int]:
         """Legal clocks in kHz, ascending."""

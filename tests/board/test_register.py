@@ -23,6 +23,7 @@ def test_it_reads_a_boards_own_tables(slug, tmp_path):
         assert tuple(found[name]) == values
     assert tuple(found["rails"]) == tuple(ENTRIES[slug]["rails"])
     assert closest(found, device_model_entries()) == slug
+    assert found["findings"] == []
 
 
 def test_it_is_json(root):

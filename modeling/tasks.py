@@ -1,6 +1,11 @@
 """Messages that wake a worker. Training pulls in torch, so only the worker that fits imports it."""
 
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_ready
+
+from modeling.services.predictors import predictors_rescue
 
 
 @shared_task
@@ -10,8 +15,6 @@ def fit_predictor(predictor_id: int) -> None:
     predictor_fit(predictor_id=predictor_id)
 
 
-@shared_task
-def rescue_predictors() -> None:
-    from modeling.services.predictors import predictors_rescue
-
+@worker_ready.connect
+def look_for_work(**_: Any) -> None:
     predictors_rescue()

@@ -99,17 +99,16 @@ class Fitter:
     """One method with its references, ready to be fitted to all of a table or to parts of it."""
 
     def __init__(self, predictor: Predictor, references: Sequence[Source]) -> None:
-        self.kind = predictor_class(predictor.method)
+        self.method = predictor_class(predictor.method)
+        self.kind = predictor.workload.kind
         self.seed = predictor.seed
         self.corpus = [each.measured for each in references]
         self.prepared = prepared(
-            self.kind, self.corpus, self.seed, [each.table.digest for each in references]
+            self.method, self.corpus, self.seed, [each.table.digest for each in references]
         )
 
     def fit(self, part: Measured) -> BasePredictor:
-        fresh = self.kind(
-            corpus=self.corpus, seed=self.seed, board_maximum=part.board_maximum, prepared=self.prepared
-        )
+        fresh = self.method(self.corpus, self.seed, part.board_maximum, self.prepared, self.kind)
         return fresh.fit(part.knobs, part.time_ms, part.power_mw)
 
     def fit_predict(self, part: Measured, knobs: IntArray) -> Prediction:
@@ -119,11 +118,11 @@ class Fitter:
 _preparations: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
-def prepared(kind: type[BasePredictor], corpus: Sequence[Measured], seed: int, digests: list[str]) -> Any:
+def prepared(method: type[BasePredictor], corpus: Sequence[Measured], seed: int, digests: list[str]) -> Any:
     """What the method learns from the references alone, kept in this worker until they change."""
-    key = (kind.method, seed, *digests)
+    key = (method.method, seed, *digests)
     if key not in _preparations:
-        _preparations[key] = kind.prepare(corpus, seed)
+        _preparations[key] = method.prepare(corpus, seed)
         while len(_preparations) > KEPT_PREPARATIONS:
             _preparations.popitem(last=False)
     return _preparations[key]

@@ -11,10 +11,11 @@ from django.utils import timezone
 from modeling.core.predictors import METHODS
 from modeling.models import Predictor
 from modeling.selectors.references import Source, default_references, named_references, source
-from modeling.tasks import fit_predictor
 from profiling.errors import Conflict, InvalidInput
 from profiling.models import DeviceModel, Workload
+from profiling.wake import wake_worker
 
+FIT = "modeling.tasks.fit_predictor"
 PREFERRED = ("roofline", "gp", "linear")
 NEED_REFERENCE = frozenset({"powertrain"})
 STEPS = ("reading measurements", "fitting", "checking itself (cross-validation)", "predicting every mode")
@@ -52,7 +53,7 @@ def predictor_request(
         **question, step=STEPS[0], steps_total=len(STEPS), emulated=target.table.emulated, requested_by=user
     )
     predictor.references.set(wanted)
-    transaction.on_commit(lambda: fit_predictor.delay(predictor.pk))
+    wake_worker(FIT, predictor.pk)
     return predictor
 
 
@@ -103,19 +104,17 @@ def predictor_retry(*, predictor: Predictor) -> None:
     )
     if not retried:
         raise Conflict(f"Only a failed predictor can be tried again; this one is {predictor.state}.")
-    transaction.on_commit(lambda: fit_predictor.delay(predictor.pk))
+    wake_worker(FIT, predictor.pk)
 
 
 def predictors_rescue() -> int:
     """Wake workers for what was forgotten: lost messages, and fits whose worker died. How many."""
-    before = timezone.now() - SILENCE
-    silent = Predictor.objects.filter(state=Predictor.State.FITTING, heartbeat__lt=before)
+    silent = Predictor.objects.filter(state=Predictor.State.FITTING, heartbeat__lt=timezone.now() - SILENCE)
     silent.filter(attempts__gte=MAX_ATTEMPTS).update(
         state=Predictor.State.FAILED, failure=f"The worker fell silent {MAX_ATTEMPTS} times while fitting."
     )
     silent.update(state=Predictor.State.PENDING, step=STEPS[0], steps_done=0)
-    waiting = Predictor.objects.filter(state=Predictor.State.PENDING, created__lt=before)
-    pending = list(waiting.values_list("pk", flat=True))
+    pending = Predictor.objects.filter(state=Predictor.State.PENDING).values_list("pk", flat=True)
     for predictor_id in pending:
-        fit_predictor.delay(predictor_id)
+        wake_worker(FIT, predictor_id)
     return len(pending)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from celery.canvas import Signature
 
 from modeling.models import Predictor
 from modeling.services.predictors import predictor_request
@@ -21,6 +22,14 @@ def truth(knobs: np.ndarray, minibatch: np.ndarray | int = 16) -> tuple[np.ndarr
     time_ms = minibatch / 16 * (30 / gpu + 20 / (cpu * np.sqrt(cores)) + 10 / mem)
     power_mw = 6000 + 14_000 * gpu**1.5 + 8000 * cores * cpu**2 + 3000 * mem
     return time_ms, power_mw
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The ids of the messages sent to workers; no test needs a broker."""
+    messages: list[int] = []
+    monkeypatch.setattr(Signature, "delay", lambda self: messages.extend(self.args))
+    return messages
 
 
 @pytest.fixture

@@ -13,11 +13,6 @@ from tests.modeling.conftest import FEW
 URL = "/api/v1/predictors/"
 
 
-@pytest.fixture(autouse=True)
-def no_broker(monkeypatch):
-    monkeypatch.setattr(fit_predictor, "delay", lambda predictor_id: None)
-
-
 def test_a_request_is_accepted_and_can_be_followed(api, resnet, orin, measure):
     measure(resnet, FEW)
     asked = {"workload": "resnet", "device_model": "orin-mini", "method": "gp"}

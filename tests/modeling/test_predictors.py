@@ -1,5 +1,3 @@
-from datetime import timedelta
-
 import numpy as np
 import pytest
 from django.utils import timezone
@@ -22,14 +20,6 @@ from modeling.training import predictor_fit
 from profiling.errors import Conflict, InvalidInput
 from profiling.models import Run
 from tests.modeling.conftest import FEW, truth
-
-
-@pytest.fixture
-def sent(monkeypatch):
-    """The ids of the messages sent to workers."""
-    messages: list[int] = []
-    monkeypatch.setattr(fit_predictor, "delay", messages.append)
-    return messages
 
 
 def test_a_request_waits_for_a_worker(resnet, orin, eng, measure, sent, django_capture_on_commit_callbacks):
@@ -182,14 +172,15 @@ def abandoned(resnet, orin, measure):
     return predictor
 
 
-def test_a_dead_workers_fit_is_given_to_another(abandoned, sent):
-    assert predictors_rescue() == 1
+def test_a_dead_workers_fit_is_given_to_another(abandoned, sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        assert predictors_rescue() == 1
     assert sent == [abandoned.pk]
     abandoned.refresh_from_db()
     assert abandoned.state == "pending"
 
 
-def test_a_fit_that_kills_its_workers_is_given_up(abandoned, sent):
+def test_a_fit_that_kills_its_workers_is_given_up(abandoned):
     Predictor.objects.update(attempts=MAX_ATTEMPTS)
     assert predictors_rescue() == 0
     abandoned.refresh_from_db()
@@ -197,10 +188,25 @@ def test_a_fit_that_kills_its_workers_is_given_up(abandoned, sent):
     assert "fell silent" in abandoned.failure
 
 
-def test_a_lost_message_is_sent_again(resnet, orin, measure, sent):
+def test_a_lost_message_is_sent_again(resnet, orin, measure, sent, django_capture_on_commit_callbacks):
     measure(resnet, FEW)
     predictor = predictor_request(workload=resnet, device_model=orin)
-    assert predictors_rescue() == 0
-    Predictor.objects.update(created=timezone.now() - SILENCE - timedelta(minutes=1))
-    assert predictors_rescue() == 1
+    with django_capture_on_commit_callbacks(execute=True):
+        assert predictors_rescue() == 1
     assert sent == [predictor.pk]
+
+
+def test_a_late_finish_of_a_rescued_fit_changes_nothing(resnet, orin, measure, monkeypatch):
+    """Its worker fell silent, but lived: another has claimed the fit meanwhile."""
+    measure(resnet, FEW)
+    predictor = predictor_request(workload=resnet, device_model=orin, method="nearest")
+    from modeling import training
+
+    def meanwhile(*args):
+        Predictor.objects.update(attempts=2)
+
+    monkeypatch.setattr(training, "cross_validate", meanwhile)
+    predictor_fit(predictor_id=predictor.pk)
+    predictor.refresh_from_db()
+    assert predictor.state == "fitting"
+    assert not PredictionSet.objects.exists()

@@ -53,6 +53,7 @@ POWER_PARAMETERS = (
 )
 SHARPNESS_LIMIT = 3.0  # p between 1 + e^-3 and 1 + e^3: a plain sum … a hard maximum
 CORES_LOST_RANGE = (-3.0, 0.55)  # at most e^.55 = 1.7 of at least 2 cores
+CORES_LEFT_LEAST = 0.25  # of a single core; with two or more the range above leaves more
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def time_parts(theta: FloatArray, at: Settings, differentiate: bool = False) -> 
     named = dict(zip(TIME_PARAMETERS, parameters(theta, differentiate), strict=True))
     size = Dual(at.batch_log)
     lost = exp(clip(named["cores_lost"], *CORES_LOST_RANGE))
-    cores_left_log = _log((Dual(at.cores) - lost) * (1 / at.cores_maximum))
+    left = clip(Dual(at.cores) - lost, CORES_LEFT_LEAST, np.inf)
+    cores_left_log = _log(left * (1 / at.cores_maximum))
     stall = softplus(named["memory_stall"] - at.mem_log)
     compute = named["gpu_compute"] + size * named["gpu_batch"] - at.gpu_log
     memory = named["gpu_memory"] + size * named["gpu_batch"] - at.mem_log

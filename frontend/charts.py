@@ -5,6 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from modeling.answers import PlanAnswer, PlanQuestion
+from modeling.core.pareto import pareto_mask
+from modeling.selectors.landscape import Landscape
+from modeling.stock import stock_modes
+from profiling.knobs import KNOB_NAMES
+
 Figure = dict[str, Any]
 FAMILIES = (
     ("power_", "Power, mW"),
@@ -67,3 +73,52 @@ def _line(name: str, time_s: np.ndarray, values: np.ndarray, role: str) -> Figur
         "y": rounded(values),
         "line": {"color": role, "width": 1.5},
     }
+
+
+MEASURED, FRONT = 1, 2
+
+
+def plan_columns(land: Landscape, minibatch: int) -> bytes:
+    """All modes of one minibatch size, row i being rank i: float32 time_ms, power_mw, time_log_sd and
+    power_log_sd (NaN where not known) one after the other, then a byte of flags for each mode."""
+    block = land.prediction.at(land.block(minibatch))
+    empty = np.full(len(block.time_ms), np.nan)
+    columns = (block.time_ms, block.power_mw, block.time_log_sd, block.power_log_sd)
+    numbers = [np.asarray(empty if each is None else each, dtype="<f4").tobytes() for each in columns]
+    front = pareto_mask(block.time_ms, block.power_mw)
+    flags = MEASURED * land.measured[land.block(minibatch)] + FRONT * front
+    return b"".join(numbers) + flags.astype(np.uint8).tobytes()
+
+
+def plan_marks(land: Landscape, answer: PlanAnswer) -> dict[str, Any]:
+    """What the planner's plot marks, and how to read its columns."""
+    ranges = land.device_model.ranges
+    asked = answer.question
+    kept, minibatch = land.prediction_set, answer.mode.minibatch
+    return {
+        "version": f"{kept.pk}-{int(land.measured.sum())}",
+        "predictor": kept.predictor_id,
+        "minibatch": minibatch,
+        "count": kept.mode_count,
+        "ranges": {name: list(getattr(ranges, name)) for name in KNOB_NAMES},
+        "stock": [{"name": each.name, "rank": each.rank} for each in stock_modes(land.device_model)],
+        "maxn": ranges.rank(ranges.maximum),
+        "chosen": answer.mode.rank,
+        "feasible": answer.feasible,
+        "beyond": answer.nearest_beyond.rank if answer.nearest_beyond else None,
+        "risk": asked.risk,
+        "allowed": {name: list(ends) for name, ends in asked.allowed.items()},
+        "ceilings": _minibatch_ceilings(land, asked, minibatch),
+    }
+
+
+def _minibatch_ceilings(land: Landscape, asked: PlanQuestion, minibatch: int) -> dict[str, list[float]]:
+    """Every ceiling per minibatch, since that is what the plot shows."""
+    samples = land.workload.samples_per_epoch
+    epochs = 1000 / -(-samples // minibatch) if samples else None
+    given = {
+        "power_mw": [asked.power_mw],
+        "time_ms": [asked.time_ms, asked.epoch_s and epochs and asked.epoch_s * epochs],
+        "energy_mj": [asked.energy_mj, asked.epoch_energy_j and epochs and asked.epoch_energy_j * epochs],
+    }
+    return {name: [limit for limit in limits if limit] for name, limits in given.items()}

@@ -1,9 +1,26 @@
 from django.contrib.auth import views as auth
 from django.urls import path, reverse_lazy
 
-from frontend.views import dataset, device, device_model, home, run, sweep, workload
+from frontend.views import (
+    dataset,
+    device,
+    device_model,
+    home,
+    plan,
+    predictor,
+    run,
+    sweep,
+    token,
+    upload,
+    workload,
+)
+from profiling.sign_in import SignInForm
 
-sign_in = auth.LoginView.as_view(template_name="frontend/account/login.html")
+sign_in = auth.LoginView.as_view(
+    template_name="frontend/account/login.html",
+    authentication_form=SignInForm,
+    redirect_authenticated_user=True,
+)
 change_password = auth.PasswordChangeView.as_view(
     template_name="frontend/account/password_change.html", success_url=reverse_lazy("home")
 )
@@ -15,9 +32,27 @@ urlpatterns = [
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("password/", change_password, name="password_change"),
     path("workloads/", workload.workload_list_page, name="workload-list"),
+    path("new-workload/", workload.workload_new_page, name="workload-create"),
     path("workloads/<slug:slug>/", workload.workload_page, name="workload-detail"),
+    path("workloads/<slug:slug>/edit/", workload.workload_edit_page, name="workload-edit"),
+    path("workloads/<slug:slug>/uploads/", upload.upload_send, name="upload-send"),
+    path("uploads/<int:pk>/", upload.upload_page, name="upload-detail"),
+    path("uploads/<int:pk>/row/", upload.upload_row, name="upload-row"),
+    path("uploads/<int:pk>/columns/", upload.upload_map_columns, name="upload-map"),
+    path("uploads/<int:pk>/choice/", upload.upload_decide, name="upload-decide"),
+    path("uploads/<int:pk>/undo/", upload.upload_take_back, name="upload-undo"),
+    path("uploads/<int:pk>/report/", upload.upload_report, name="upload-report"),
+    path("tokens/", token.token_list_page, name="token-list"),
+    path("tokens/<int:pk>/revoke/", token.token_end, name="token-revoke"),
     path("datasets/", dataset.dataset_list_page, name="dataset-list"),
     path("datasets/published/", dataset.published_page, name="published-list"),
+    path("plan/", plan.plan_page, name="plan"),
+    path("plan/columns/", plan.plan_columns_file, name="plan-columns"),
+    path("plan/nvpmodel/", plan.plan_nvpmodel, name="plan-nvpmodel"),
+    path("predictors/", predictor.predictor_list_page, name="predictor-list"),
+    path("predictors/new/", predictor.predictor_ask, name="predictor-ask"),
+    path("predictors/<int:pk>/", predictor.predictor_page, name="predictor-detail"),
+    path("predictors/<int:pk>/retry/", predictor.predictor_again, name="predictor-retry"),
     path("runs/", run.run_list_page, name="run-list"),
     path("runs/<int:pk>/", run.run_page, name="run-detail"),
     path("sweeps/", sweep.sweep_list_page, name="sweep-list"),

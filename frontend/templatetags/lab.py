@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from modeling.answers import Quantity, Shortfall
 from profiling.permissions import has_role
 
 register = template.Library()
@@ -63,6 +64,54 @@ def of_run(run: Any, field: str, thousand: bool = False) -> str:
     return significant(value / 1000 if thousand else value, 4)
 
 
+@register.simple_tag
+def quantity(each: Quantity | None, unit: str, divisor: float = 1) -> str:
+    """A predicted value with its 90 % interval, to three digits."""
+    if each is None:
+        return unknown()
+    value = format_html('<span class="number">{} {}</span>', significant(each.value / divisor), unit)
+    if each.low is None or each.high is None:
+        return value
+    ends = (significant(end / divisor) for end in (each.low, each.high))
+    return format_html('{} <span class="interval" title="90 % interval">{} to {}</span>', value, *ends)
+
+
+@register.simple_tag
+def epoch_time(each: Quantity | None) -> str:
+    if each is None:
+        return unknown()
+    unit, divisor = ("s", 1) if each.value < 120 else ("min", 60) if each.value < 7200 else ("h", 3600)
+    return quantity(each, unit, divisor)
+
+
+SHORTFALLS = {
+    "power_mw": ("{} W", 1000),
+    "time_ms": ("{} ms a minibatch", 1),
+    "energy_mj": ("{} J a minibatch", 1000),
+    "epoch_s": ("{} min an epoch", 60),
+    "epoch_energy_j": ("{} kJ an epoch", 1000),
+}
+
+
+@register.filter
+def shortfall(each: Shortfall) -> str:
+    words, divisor = SHORTFALLS[each.ceiling]
+    limit, needed = (words.format(significant(value / divisor)) for value in (each.limit, each.needed))
+    return f"No mode keeps {limit} at this risk. The closest needs {needed}."
+
+
+@register.filter
+def key(mapping: dict[str, Any], name: str) -> Any:
+    return mapping.get(name, "")
+
+
+@register.filter
+def change(pct: float) -> str:
+    """'−31 %' or '+4.2 %'."""
+    sign = "−" if pct < 0 else "+"
+    return f"{sign}{significant(abs(pct), 2)} %"
+
+
 @register.filter
 def ago(moment: datetime | None) -> str:
     if moment is None:
@@ -92,17 +141,26 @@ def percent(share: float | None, count: int = 2) -> str:
     return unknown() if share is None else f"{significant(100 * share, count)} %"
 
 
+@register.simple_tag
+def is_guess(column: dict[str, Any], option: str) -> bool:
+    """Whether the option of the mapping step is what the column seems to be."""
+    field, unit = column["field"], column["unit"] or ""
+    return option == (f"{field}:{unit}" if field else "")
+
+
 @register.simple_tag(takes_context=True)
 def may(context: template.Context, role: str) -> bool:
     return has_role(context["request"].user, role)
 
 
 SECTIONS = (
+    ("Plan", "plan"),
     ("Workloads", "workload-list"),
     ("Datasets", "dataset-list"),
     ("Runs", "run-list"),
     ("Sweeps", "sweep-list"),
     ("Devices", "device-list"),
+    ("Predictors", "predictor-list"),
 )
 
 

@@ -22,6 +22,7 @@ def home_page(request: HttpRequest) -> HttpResponse:
         "alive_since": alive_since(),
         "sweeps": sweep_list().filter(state__in=(Sweep.State.PENDING, Sweep.State.RUNNING))[:SHOWN],
         "waiting_uploads": upload_list().filter(state__in=WAITING_FOR_PEOPLE)[:SHOWN],
+        "api_address": request.build_absolute_uri("/api/v1/"),
         "failed_uploads": upload_list().filter(state=Upload.State.FAILED)[:SHOWN],
     }
     return render(request, "frontend/home/home.html", context)

@@ -7,10 +7,17 @@ from profiling.filters import RunFilter
 from profiling.selectors.runs import run_list
 from profiling.selectors.telemetry import run_telemetry
 
+SHOWN_FILTERS = ("workload", "device_model", "device", "state", "emulated", "cores", "minibatch")
+
 
 def run_list_page(request: HttpRequest) -> HttpResponse:
     chosen = RunFilter(request.GET, queryset=run_list())
-    return render(request, "frontend/run/list.html", {"filter": chosen, "page": page_of(request, chosen.qs)})
+    context = {
+        "fields": [chosen.form[name] for name in SHOWN_FILTERS],
+        "kept": {name: value for name, value in request.GET.items() if name not in (*SHOWN_FILTERS, "page")},
+        "page": page_of(request, chosen.qs),
+    }
+    return render(request, "frontend/run/list.html", context)
 
 
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:

@@ -1,9 +1,13 @@
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 
-from frontend.guards import page_of
+from frontend.forms import UploadForm, WorkloadForm, attempt
+from frontend.guards import engineer, page_of
+from modeling.selectors.predictors import predictor_list
 from profiling.selectors.uploads import upload_list
 from profiling.selectors.workloads import workload_boards, workload_list
+from profiling.services.workloads import workload_create, workload_update
 
 
 def workload_list_page(request: HttpRequest) -> HttpResponse:
@@ -16,5 +20,33 @@ def workload_page(request: HttpRequest, slug: str) -> HttpResponse:
         "workload": workload,
         "boards": workload_boards(workload),
         "uploads": upload_list().filter(workload=workload)[:20],
+        "predictors": predictor_list().filter(workload=workload)[:10],
+        "form": UploadForm(initial={"device_model": request.GET.get("device_model")}),
     }
     return render(request, "frontend/workload/detail.html", context)
+
+
+def workload_new_page(request: HttpRequest) -> HttpResponse:
+    user = engineer(request)
+    form = WorkloadForm(request.POST or None)
+    if form.is_valid():
+        workload = attempt(form, workload_create, user=user, **form.cleaned_data)
+        if workload is not None:
+            return redirect("workload-detail", workload.slug)
+    return render(request, "frontend/workload/form.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def workload_edit_page(request: HttpRequest, slug: str) -> HttpResponse:
+    user = engineer(request)
+    workload = get_object_or_404(workload_list(), slug=slug)
+    form = WorkloadForm.of(workload, request.POST or None)
+    saved = (
+        attempt(form, workload_update, workload=workload, user=user, **form.cleaned_data)
+        if form.is_valid()
+        else None
+    )
+    if saved is not None:
+        messages.success(request, "Saved.")
+        return redirect("workload-detail", workload.slug)
+    context = {"form": form, "workload": workload}
+    return render(request, "frontend/workload/form.html", context, status=422 if form.errors else 200)

@@ -1,0 +1,174 @@
+"""What people type, parsed into what services take. No form saves anything."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+
+from modeling.core.predictors import METHODS
+from profiling.errors import InvalidInput
+from profiling.knobs import KNOB_NAMES
+from profiling.models import ApiToken, Device, DeviceModel, Workload
+
+T = TypeVar("T")
+KEEP, APART = "", "apart"
+
+
+def attempt(form: forms.Form, service: Callable[..., T], **fields: Any) -> T | None:
+    """The service's answer; None when it refused the input, which the form then says field by field."""
+    try:
+        return service(**fields)
+    except InvalidInput as error:
+        faults = error.extra.get("errors")
+        named = faults if isinstance(faults, dict) else {}
+        for name, said in named.items():
+            form.add_error(name if name in form.fields else None, said)
+        if not named:
+            form.add_error(None, error.message)
+        return None
+
+
+class WorkloadForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="As your lab calls it, such as ResNet-18 / ImageNet.")
+    kind = forms.ChoiceField(choices=Workload.Kind.choices)
+    network = forms.CharField(max_length=80)
+    dataset = forms.CharField(max_length=80, required=False)
+    minibatch = forms.IntegerField(min_value=1, help_text="Samples per minibatch.")
+    samples_per_epoch = forms.IntegerField(
+        min_value=1, required=False, help_text="Without it, epoch times stay unknown."
+    )
+    loader_workers = forms.IntegerField(min_value=0, required=False)
+    sequence_length = forms.IntegerField(min_value=1, required=False)
+    precision = forms.CharField(max_length=20, required=False, help_text="fp32, fp16, bf16 or int8.")
+    notes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+    @classmethod
+    def of(cls, workload: Workload, data: QueryDict | None) -> "WorkloadForm":
+        return cls(data, initial={name: getattr(workload, name) for name in cls.base_fields})
+
+
+class FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Several files at once; a list when clean."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        files = data if isinstance(data, list) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files] if files else []
+
+
+class UploadForm(forms.Form):
+    device_model = forms.ModelChoiceField(
+        DeviceModel.objects.all(), to_field_name="slug", help_text="What it was measured on."
+    )
+    device = forms.ModelChoiceField(
+        Device.objects.filter(retired=False),
+        to_field_name="slug",
+        required=False,
+        empty_label="not one of ours",
+        label="Board",
+    )
+    file = FilesField(widget=FilesInput, label="Files", help_text="CSV, Parquet, JSON or Excel.")
+    emulated = forms.BooleanField(required=False, label="These numbers come from an emulated board")
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What will use it: notebook, CI, the board on shelf 2.")
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope.value, f"{scope.value}: {scope.label}") for scope in ApiToken.Scope],
+        widget=forms.CheckboxSelectMultiple,
+        initial=["read"],
+        label="What it may do",
+    )
+    device = forms.ModelChoiceField(
+        Device.objects.filter(retired=False),
+        to_field_name="slug",
+        required=False,
+        empty_label="none",
+        label="Board",
+        help_text="Only for the scope device: the one board it delivers for.",
+    )
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=366,
+        initial=90,
+        required=False,
+        label="Valid for, days",
+        help_text="Empty: for ever, for a board's token only.",
+    )
+
+
+class PredictorForm(forms.Form):
+    workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug")
+    device_model = forms.ModelChoiceField(DeviceModel.objects.all(), to_field_name="slug")
+    method = forms.ChoiceField(
+        choices=[("", "the recommended one"), *((name, name) for name in METHODS)], required=False
+    )
+    references = forms.ModelMultipleChoiceField(
+        Workload.objects.all(),
+        to_field_name="slug",
+        required=False,
+        help_text="Well-measured workloads to learn from. None: chosen for you.",
+    )
+    seed = forms.IntegerField(min_value=0, required=False, initial=0)
+
+    def clean_seed(self) -> int:
+        return self.cleaned_data["seed"] or 0
+
+
+def mapping_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """What a column may be, grouped by quantity, each in each unit: the options of the mapping step."""
+    # Here, since it brings pandas, which pages do without until somebody maps a file.
+    from profiling.formats.columns import FIELDS
+
+    groups = [
+        (
+            field.title,
+            [
+                (f"{field.name}:{unit}", f"{field.title}, {unit}" if unit else field.title)
+                for unit in field.units
+            ],
+        )
+        for field in FIELDS.values()
+    ]
+    others = [(KEEP, "kept as it is"), (APART, "tells equal modes apart")]
+    return [("Something else", others), *groups]
+
+
+def mapping_context(proposal: dict[str, Any]) -> dict[str, Any]:
+    """What the mapping step shows besides the proposal. Only settings can hold for the whole file."""
+    missing = proposal.get("missing", {})
+    settings = {name: missing[name] for name in (*KNOB_NAMES, "minibatch") if name in missing}
+    return {"options": mapping_choices(), "missing": settings}
+
+
+def mapping_of(columns: list[dict[str, Any]], data: QueryDict) -> dict[str, Any]:
+    """The mapping in the shape of profiling.formats.Mapping, from the selects `column-0`, `column-1`, …"""
+    chosen = {each["column"]: data.get(f"column-{place}", KEEP) for place, each in enumerate(columns)}
+    fields: dict[str, dict[str, str]] = {}
+    for column, choice in chosen.items():
+        name, _, unit = choice.partition(":")
+        if name in fields:
+            raise InvalidInput(
+                f"Both {fields[name]['column']!r} and {column!r} are said to be {name}. Choose one."
+            )
+        if choice not in (KEEP, APART):
+            fields[name] = {"column": column, "unit": unit}
+    given = {key.removeprefix("constant-"): str(data[key]) for key in data if key.startswith("constant-")}
+    return {
+        "fields": fields,
+        "constants": {name: _number(name, text) for name, text in given.items() if text.strip()},
+        "apart": [column for column, choice in chosen.items() if choice == APART],
+        "decimal": data.get("decimal", "."),
+    }
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InvalidInput(f"{name} {text!r} is not a number.") from error

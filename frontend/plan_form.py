@@ -1,0 +1,108 @@
+"""The question of the planner as it stands in the address: people's units in, PlanQuestion out."""
+
+from typing import Any
+
+from django import forms
+
+from modeling.answers import PlanQuestion
+from modeling.core.objectives import OBJECTIVES
+from profiling.knobs import KNOB_NAMES
+from profiling.models import DeviceModel, Workload
+
+AIMS = {
+    "fastest": "fastest",
+    "leanest": "least power",
+    "least_energy": "least energy",
+    "weighted": "weighted energy and time",
+    "knee": "knee of the front",
+}
+# The address's name, the question's name, and the question's unit in units of the address.
+CEILINGS = (
+    ("power_w", "power_mw", 1000),
+    ("epoch_min", "epoch_s", 60),
+    ("epoch_kj", "epoch_energy_j", 1000),
+    ("time_ms", "time_ms", 1),
+    ("energy_j", "energy_mj", 1000),
+)
+RISK_PCT = 5
+
+
+def ceiling(label: str, unit: str) -> forms.FloatField:
+    attributes = {"step": "any", "min": "0", "placeholder": "no limit", "data-unit": unit}
+    return forms.FloatField(
+        label=label, min_value=1e-9, required=False, widget=forms.NumberInput(attrs=attributes)
+    )
+
+
+class PlanForm(forms.Form):
+    workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug", empty_label="choose")
+    device_model = forms.ModelChoiceField(
+        DeviceModel.objects.all(), to_field_name="slug", empty_label="choose", label="on"
+    )
+    predictor = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    minibatch = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
+    power_w = ceiling("Power", "W")
+    epoch_min = ceiling("Time of an epoch", "min")
+    time_ms = ceiling("Time of a minibatch", "ms")
+    epoch_kj = ceiling("Energy of an epoch", "kJ")
+    energy_j = ceiling("Energy of a minibatch", "J")
+    risk = forms.FloatField(
+        required=False,
+        min_value=0.1,
+        max_value=50,
+        widget=forms.NumberInput(attrs={"type": "range", "min": "1", "max": "50", "step": "1"}),
+    )
+    objective = forms.ChoiceField(
+        required=False, label="Aim", choices=[(name, AIMS.get(name, name)) for name in OBJECTIVES]
+    )
+    weight = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        label="Weight of energy",
+        widget=forms.NumberInput(attrs={"step": "0.05", "min": "0", "max": "1"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        slug = (data or {}).get("device_model", "")
+        self.board = DeviceModel.objects.filter(slug=slug).first()
+        for name in KNOB_NAMES if self.board else ():
+            for end in ("min", "max"):
+                self.fields[f"{name}_{end}"] = self._knob_field(name, end)
+
+    def _knob_field(self, name: str, end: str) -> forms.TypedChoiceField:
+        shown = (lambda value: f"{value}") if name == "cores" else (lambda khz: f"{khz / 1000:,.1f} MHz")
+        steps = [(str(value), shown(value)) for value in getattr(self.board, name)]
+        label = f"{name.split('_')[0]}, {'at least' if end == 'min' else 'at most'}"
+        return forms.TypedChoiceField(
+            label=label, choices=[("", "any"), *steps], required=False, coerce=int, empty_value=None
+        )
+
+    def question(self) -> PlanQuestion:
+        asked = self.cleaned_data
+        limits = {
+            theirs: asked[ours] * factor for ours, theirs, factor in CEILINGS if asked[ours] is not None
+        }
+        ends = {name: (asked[f"{name}_min"], asked[f"{name}_max"]) for name in KNOB_NAMES}
+        return PlanQuestion(
+            **limits,
+            risk=(asked["risk"] or RISK_PCT) / 100,
+            objective=asked["objective"] or OBJECTIVES[0],
+            energy_weight=0.5 if asked["weight"] is None else asked["weight"],
+            allowed={name: pair for name, pair in ends.items() if pair != (None, None)},
+            minibatch=asked["minibatch"],
+            predictor_id=asked["predictor"],
+        )
+
+    @property
+    def shown_risk(self) -> float:
+        return self.data.get("risk") or RISK_PCT
+
+    @property
+    def limits(self) -> list[forms.BoundField]:
+        return [self[name] for name, *_ in CEILINGS]
+
+    @property
+    def knob_fields(self) -> list[forms.BoundField]:
+        return [self[f"{name}_{end}"] for name in KNOB_NAMES for end in ("min", "max")] if self.board else []

@@ -1,0 +1,288 @@
+// The planner's plot: columns come once in binary, answers come with each question; zoom stays.
+"use strict";
+
+const MEASURED = 1, FRONT = 2;
+const KNOBS = ["cores", "cpu_khz", "gpu_khz", "mem_khz"];
+const plot = document.getElementById("plan-plot");
+const form = document.getElementById("plan-form");
+const powerInput = document.getElementById("id_power_w");
+let columns = null;
+let columnsVersion = "";
+
+const shown = (number) => number.toLocaleString("en-GB");
+const TICKS = [-1, 0, 1, 2, 3, 4, 5].flatMap((power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
+
+const marks = () => JSON.parse(document.getElementById("plan-marks").textContent);
+
+async function loadColumns(m) {
+  const address = new URL(plot.dataset.columns, location);
+  for (const name of ["workload", "device_model"]) address.searchParams.set(name, form.elements[name].value);
+  address.searchParams.set("predictor", m.predictor);
+  address.searchParams.set("minibatch", m.minibatch);
+  address.searchParams.set("v", m.version);
+  if (address.href === columnsVersion) return;
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`The modes could not be loaded (${answer.status}).`);
+  const body = await answer.arrayBuffer();
+  const floats = (place) => new Float32Array(body, 4 * place * m.count, m.count);
+  columns = {
+    time: floats(0), power: floats(1), timeSd: floats(2), powerSd: floats(3),
+    flags: new Uint8Array(body, 16 * m.count, m.count),
+  };
+  columnsVersion = address.href;
+}
+
+// Rank i names the i-th combination of the legal knobs, cores slowest and memory fastest to vary.
+function knobsOf(rank, ranges) {
+  const knobs = {};
+  for (const name of [...KNOBS].reverse()) {
+    knobs[name] = ranges[name][rank % ranges[name].length];
+    rank = Math.floor(rank / ranges[name].length);
+  }
+  return knobs;
+}
+
+// The normal distribution's upper tail (Abramowitz and Stegun 7.1.26, error below 1e-7).
+function tail(z) {
+  const t = 1 / (1 + 0.3275911 * Math.abs(z) / Math.SQRT2);
+  const poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  const upper = 0.5 * poly * Math.exp(-z * z / 2);
+  return z >= 0 ? upper : 1 - upper;
+}
+
+function breaking(centre, sd, limit) {
+  const room = Math.log(limit / centre);
+  if (!(sd > 0)) return room < 0 ? 1 : 0;
+  return tail(room / sd);
+}
+
+// The planner's own rule: the chances to break each ceiling are added, and must not exceed the risk.
+function fits(rank, m) {
+  const { time, power, timeSd, powerSd } = columns;
+  let chance = 0;
+  for (const limit of m.ceilings.power_mw) chance += breaking(power[rank], powerSd[rank], limit);
+  for (const limit of m.ceilings.time_ms) chance += breaking(time[rank], timeSd[rank], limit);
+  for (const limit of m.ceilings.energy_mj) {
+    chance += breaking(time[rank] * power[rank] / 1000, Math.hypot(timeSd[rank], powerSd[rank]), limit);
+  }
+  return chance <= m.risk;
+}
+
+function allowed(rank, m) {
+  const names = Object.keys(m.allowed);
+  if (!names.length) return true;
+  const knobs = knobsOf(rank, m.ranges);
+  return names.every((name) => {
+    const [low, high] = m.allowed[name];
+    return (low === null || knobs[name] >= low) && (high === null || knobs[name] <= high);
+  });
+}
+
+function groups(m) {
+  const found = { predicted: [], measured: [], outside: [], measuredOutside: [], front: [] };
+  for (let rank = 0; rank < m.count; rank++) {
+    const within = fits(rank, m) && allowed(rank, m);
+    const flags = columns.flags[rank];
+    if (flags & FRONT) found.front.push(rank);
+    if (flags & MEASURED) found[within ? "measured" : "measuredOutside"].push(rank);
+    else found[within ? "predicted" : "outside"].push(rank);
+  }
+  found.front.sort((a, b) => columns.power[a] - columns.power[b]);
+  return found;
+}
+
+function trace(name, ranks, marker, more = {}) {
+  return {
+    type: "scattergl", mode: "markers", name, hoverinfo: "none", showlegend: false, customdata: ranks,
+    x: Float32Array.from(ranks, (rank) => columns.power[rank] / 1000),
+    y: Float32Array.from(ranks, (rank) => columns.time[rank]),
+    marker, ...more,
+  };
+}
+
+function traces(m) {
+  const found = groups(m);
+  const star = m.feasible ? "star" : "star-open";
+  const stock = m.stock.map((each) => each.rank);
+  const hollow = { symbol: "circle-open", color: "--infeasible", opacity: 0.75 };
+  return [
+    trace("beyond", found.outside, { ...hollow, size: 3 }),
+    trace("beyond, measured", found.measuredOutside, { ...hollow, size: 7 }),
+    trace("predicted", found.predicted, { color: "--predicted", size: 3 }),
+    trace("front", found.front, { symbol: "diamond", color: "--front", size: 6 },
+      { mode: "lines+markers", line: { color: "--front", width: 1.5 } }),
+    trace("measured", found.measured, { color: "--measured", size: 7 }),
+    trace("just beyond", m.beyond === null ? [] : [m.beyond],
+      { symbol: "star-open", color: "--chosen", size: 14, line: { width: 1.5 } }),
+    trace("stock", stock, { symbol: "triangle-up", color: "--stock", size: 12, line: { color: "--surface", width: 1 } }),
+    trace("chosen", [m.chosen], { symbol: star, color: "--chosen", size: 18, line: { color: "--surface", width: 1 } }),
+  ];
+}
+
+function stockLabels(m) {
+  return m.stock.map((each) => ({
+    x: columns.power[each.rank] / 1000, y: Math.log10(columns.time[each.rank]), text: each.name,
+    showarrow: false, yshift: 16, font: { size: 11, color: "--stock" }, bgcolor: "--surface", opacity: 0.9, borderpad: 1,
+  }));
+}
+
+function layout(m) {
+  return Theme.layout({
+    xaxis: { title: { text: "power, W" } },
+    yaxis: { title: { text: "time of a minibatch, ms" }, type: "log", tickvals: TICKS, ticktext: TICKS.map(shown) },
+    margin: { l: 56, r: 12, t: 12, b: 44 }, hovermode: "closest", hoverdistance: 12, dragmode: "zoom",
+    annotations: stockLabels(m), uirevision: columnsVersion, showlegend: false,
+  });
+}
+
+async function draw() {
+  if (!document.getElementById("plan-marks")) return;
+  const m = marks();
+  try {
+    await loadColumns(m);
+  } catch (error) {
+    plot.replaceChildren(Object.assign(document.createElement("p"), { className: "bad", textContent: error.message }));
+    return;
+  }
+  plot.querySelector(".skeleton")?.remove();
+  const fresh = !plot.data;
+  await Plotly.react(plot, Theme.resolve(traces(m)), layout(m), Theme.config);
+  if (fresh) listen();
+  placeLine();
+}
+
+// The power limit as a line to drag, or to move with the arrow keys.
+const line = document.createElement("div");
+line.className = "budget-line";
+line.tabIndex = 0;
+line.setAttribute("role", "slider");
+line.setAttribute("aria-label", "Power limit, W");
+line.setAttribute("aria-orientation", "horizontal");
+const flag = document.createElement("span");
+line.append(flag);
+
+function axis() {
+  return plot._fullLayout.xaxis;
+}
+
+function placeLine() {
+  if (!plot.contains(line)) plot.append(line);
+  const [low, high] = axis().range;
+  const limit = powerInput.value === "" ? high : Number(powerInput.value);
+  const shown = Math.min(Math.max(limit, low), high);
+  line.style.left = `${axis()._offset + axis().l2p(shown)}px`;
+  line.style.top = `${plot._fullLayout.yaxis._offset}px`;
+  line.style.height = `${plot._fullLayout.yaxis._length}px`;
+  line.classList.toggle("unset", powerInput.value === "");
+  flag.textContent = powerInput.value === "" ? "drag to limit" : `≤ ${powerInput.value} W`;
+  line.setAttribute("aria-valuemin", "0");
+  line.setAttribute("aria-valuemax", high.toFixed(0));
+  line.setAttribute("aria-valuenow", limit.toFixed(1));
+}
+
+function setPower(watts, ask) {
+  const [low, high] = axis().range;
+  powerInput.value = watts >= high ? "" : Math.max(watts, low, 0.1).toFixed(1);
+  placeLine();
+  if (ask) powerInput.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+line.addEventListener("pointerdown", (event) => {
+  event.preventDefault();
+  line.setPointerCapture(event.pointerId);
+  line.focus();
+});
+line.addEventListener("pointermove", (event) => {
+  if (!line.hasPointerCapture(event.pointerId)) return;
+  setPower(axis().p2l(event.clientX - plot.getBoundingClientRect().left - axis()._offset), false);
+});
+line.addEventListener("pointerup", (event) => {
+  if (!line.hasPointerCapture(event.pointerId)) return;
+  line.releasePointerCapture(event.pointerId);
+  setPower(Number(powerInput.value) || axis().range[1], true);
+});
+line.addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: -0.5, ArrowRight: 0.5, PageDown: -5, PageUp: 5 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  setPower((Number(powerInput.value) || axis().range[1]) + step, true);
+});
+
+// One label for all traces: every knob, the numbers and their intervals.
+const tip = document.createElement("div");
+tip.className = "plot-tip";
+tip.hidden = true;
+
+function interval(value, sd, digits) {
+  const show = (number) => Number(number.toPrecision(digits)).toLocaleString("en-GB");
+  if (!(sd > 0)) return show(value);
+  const spread = Math.exp(1.645 * sd);
+  return `${show(value)} (${show(value / spread)} to ${show(value * spread)})`;
+}
+
+function describe(rank) {
+  const m = marks();
+  const knobs = knobsOf(rank, m.ranges);
+  const mhz = (khz) => (khz / 1000).toLocaleString("en-GB", { maximumFractionDigits: 1 });
+  const stock = m.stock.find((each) => each.rank === rank);
+  const kind = columns.flags[rank] & MEASURED ? "measured" : "predicted";
+  return [
+    `${rank === m.chosen ? "★ " : ""}${stock ? `${stock.name}, ` : ""}${kind}`,
+    `${knobs.cores} cores · CPU ${mhz(knobs.cpu_khz)} · GPU ${mhz(knobs.gpu_khz)} · memory ${mhz(knobs.mem_khz)} MHz`,
+    `${interval(columns.time[rank], columns.timeSd[rank], 3)} ms`,
+    `${interval(columns.power[rank] / 1000, columns.powerSd[rank], 3)} W`,
+    `${interval(columns.time[rank] * columns.power[rank] / 1e6,
+      Math.hypot(columns.timeSd[rank], columns.powerSd[rank]), 3)} J`,
+  ];
+}
+
+function listen() {
+  plot.append(tip);
+  plot.on("plotly_hover", ({ points: [point] }) => {
+    tip.replaceChildren(...describe(point.customdata).map((text) =>
+      Object.assign(document.createElement("div"), { textContent: text })));
+    tip.hidden = false;
+    const left = axis()._offset + axis().d2p(point.x);
+    const room = plot.clientWidth - tip.offsetWidth - 8;
+    tip.style.left = `${Math.max(8, Math.min(left + 14, room))}px`;
+    tip.style.top = `${Math.max(8, plot._fullLayout.yaxis._offset + plot._fullLayout.yaxis.d2p(point.y) - tip.offsetHeight - 12)}px`;
+  });
+  plot.on("plotly_unhover", () => { tip.hidden = true; });
+  plot.on("plotly_afterplot", placeLine);
+  plot.on("plotly_relayout", placeLine);
+}
+
+form.addEventListener("htmx:configRequest", (event) => {
+  // Empty limits stay out of the address.
+  const asked = event.detail.parameters;
+  for (const name of [...new Set(asked.keys ? asked.keys() : Object.keys(asked))]) {
+    if (asked[name] === "") delete asked[name];
+  }
+});
+// Another pair has other modes and other knobs: a whole new page.
+for (const name of ["workload", "device_model"]) {
+  form.elements[name].addEventListener("change", (event) => {
+    event.stopPropagation();
+    for (const hidden of form.querySelectorAll("input[type=hidden], .knob-limits select")) hidden.disabled = true;
+    for (const input of form.elements) if (input.value === "") input.disabled = true;
+    HTMLFormElement.prototype.submit.call(form);
+  });
+}
+form.elements.risk.addEventListener("input", (event) => {
+  form.querySelector("output").textContent = event.target.value;
+});
+form.elements.objective.addEventListener("change", (event) => {
+  document.getElementById("weight-field").hidden = event.target.value !== "weighted";
+});
+powerInput.addEventListener("input", () => plot.data && placeLine());
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id === "plan-answer") draw();
+});
+document.querySelector("[data-copy-address]").addEventListener("click", async (event) => {
+  await navigator.clipboard.writeText(location.href);
+  event.target.textContent = "Copied";
+  setTimeout(() => { event.target.textContent = "Copy link"; }, 1500);
+});
+
+draw();
+Theme.onChange(draw);

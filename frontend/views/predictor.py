@@ -1,0 +1,43 @@
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from frontend.forms import PredictorForm
+from frontend.guards import HtmxRequest, engineer, page_of
+from modeling.models import Predictor
+from modeling.selectors.predictors import predictor_list
+from modeling.services.predictors import predictor_request, predictor_retry
+from profiling.errors import InvalidInput
+
+UNDER_WAY = (Predictor.State.PENDING, Predictor.State.FITTING)
+
+
+def predictor_list_page(request: HttpRequest) -> HttpResponse:
+    context = {"page": page_of(request, predictor_list()), "form": PredictorForm(initial=request.GET.dict())}
+    return render(request, "frontend/predictor/list.html", context)
+
+
+def predictor_page(request: HtmxRequest, pk: int) -> HttpResponse:
+    predictor = get_object_or_404(predictor_list(), pk=pk)
+    context = {"predictor": predictor, "under_way": predictor.state in UNDER_WAY}
+    template = "frontend/predictor/_state.html" if request.htmx else "frontend/predictor/detail.html"
+    return render(request, template, context)
+
+
+@require_POST
+def predictor_ask(request: HttpRequest) -> HttpResponse:
+    user = engineer(request)
+    form = PredictorForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput(" ".join(f"{name}: {said[0]}" for name, said in form.errors.items()))
+    asked = form.cleaned_data
+    references = list(asked.pop("references")) or None
+    predictor = predictor_request(user=user, references=references, **asked)
+    return redirect("predictor-detail", predictor.pk)
+
+
+@require_POST
+def predictor_again(request: HttpRequest, pk: int) -> HttpResponse:
+    engineer(request)
+    predictor_retry(predictor=get_object_or_404(Predictor.objects.defer("artefact"), pk=pk))
+    return redirect("predictor-detail", pk)

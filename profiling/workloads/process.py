@@ -92,7 +92,7 @@ class RunnerProcess:
             if event.get("event") == "done":
                 raise self._failed(f"ended by itself ({event.get('reason')})")
             if not event and time.monotonic() >= self._heard_s + self.patience.minibatch_s:
-                raise self._failed(f"no minibatch for {self.patience.minibatch_s:g} s")
+                raise self._failed(f"reported no minibatch for {self.patience.minibatch_s:g} s")
             if time.monotonic() >= until_s:
                 return None
 
@@ -188,7 +188,7 @@ class RunnerProcess:
                 self.facts = {name: value for name, value in event.items() if name != "event"}
             if event.get("event") == "ready":
                 return
-        raise self._failed(f"not ready after {self.patience.start_s:g} s")
+        raise self._failed(f"was not ready after {self.patience.start_s:g} s")
 
     def _check_memory(self) -> None:
         now = time.monotonic()

@@ -13,14 +13,14 @@ from profiling.workloads.sandbox import Limits, sandboxed
 
 READY = """
 import json, os, sys, time
-def say(**event): print(json.dumps(event), flush=True)
+def say(**event): os.write(1, (json.dumps(event) + "\\n").encode())
 def minibatch(i, ms=1.0):
     say(event="minibatch", i=i, epoch=0, t=time.monotonic(), time_ms=ms, fetch_ms=0, compute_ms=ms)
 say(event="start", torch="none")
 say(event="ready")
 sys.stdin.readline()
 """
-QUICK = Patience(start_s=20, minibatch_s=0.6, stop_s=0.3)
+PATIENT = Patience(start_s=60, minibatch_s=30, stop_s=0.3)
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +45,7 @@ def fake(open_folder: Path, open_python: str) -> Iterator[Callable[..., RunnerPr
     """fake(code): a process that says it is ready, waits for `go`, then runs `code`."""
     started: list[RunnerProcess] = []
 
-    def make(code: str, limits: Limits | None = None, patience: Patience = QUICK) -> RunnerProcess:
+    def make(code: str, limits: Limits | None = None, patience: Patience = PATIENT) -> RunnerProcess:
         script = open_folder / "fake.py"
         script.write_text(READY + code)
         started.append(RunnerProcess([], open_python, limits or Limits(), patience, script))

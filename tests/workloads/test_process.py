@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiling.workloads.base import Minibatch, WorkloadFailed
-from profiling.workloads.process import event_of, group_memory_bytes, minibatch_of
+from profiling.workloads.process import Patience, event_of, group_memory_bytes, minibatch_of
 from profiling.workloads.sandbox import Limits
 
+IMPATIENT = Patience(start_s=60, minibatch_s=0.6, stop_s=0.3)
 
-def measured(process, count=1, wait_s=5.0):
+
+def measured(process, count=1, wait_s=30.0):
     process.start(None)
     process.go()
     return [process.next_minibatch(time.monotonic() + wait_s) for _ in range(count)]
@@ -56,6 +58,7 @@ def test_a_hanging_workload_is_given_up_and_killed(fake):
         "import signal; signal.signal(15, signal.SIG_IGN)\nminibatch(0)\nwhile True: time.sleep(1)"
     )
     measured(process)
+    process.patience = IMPATIENT
     pid = process._process.pid
     with pytest.raises(WorkloadFailed, match="no minibatch for 0.6 s"):
         process.next_minibatch(time.monotonic() + 5)
@@ -90,7 +93,6 @@ def test_children_that_eat_memory_together_are_ended(fake):
 
 def test_a_workload_that_computes_too_long_is_ended(fake):
     process = fake("minibatch(0)\nwhile True: pass", Limits(cpu_s=1))
-    process.patience = process.patience.__class__(minibatch_s=10)
     with pytest.raises(WorkloadFailed, match="SIGKILL|SIGXCPU"):
         measured(process, 2)
 
@@ -121,7 +123,7 @@ def test_somebody_who_waits_may_give_up(fake):
 
 def test_endless_garbage_counts_as_a_hang(fake):
     with pytest.raises(WorkloadFailed, match="no minibatch"):
-        measured(fake("while True: print('y' * 200000); time.sleep(0.01)"))
+        measured(fake("while True: print('y' * 200000); time.sleep(0.01)", patience=IMPATIENT))
 
 
 @pytest.mark.parametrize("time_ms", ["-1", "NaN", "'fast'", "1e999"])

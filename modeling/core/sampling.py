@@ -20,6 +20,14 @@ Strategy = Callable[[IntArray, int, Sequence[Measured], int, Measure], IntArray]
 # After so many modes an active campaign fits again before it chooses more.
 STEPS = (3, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 
+# cores, CPU, GPU, memory over their maxima (8, 2265, 1377, 2133 MHz) of AGX Xavier, where they were found.
+RECOMMENDED = (
+    (8 / 8, 2100 / 2265, 900 / 1377, 1600 / 2133),
+    (2 / 8, 2100 / 2265, 900 / 1377, 1600 / 2133),
+    (8 / 8, 2265 / 2265, 1377 / 1377, 1333 / 2133),
+    (8 / 8, 2265 / 2265, 1377 / 1377, 1600 / 2133),
+)
+
 
 def random_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntArray:
     """`count` different rows of knobs (n, 4 or 5), each as likely (seeds/004 §4: its 10 to 100 modes)."""
@@ -66,6 +74,22 @@ def spread_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntAr
     return np.array(rows[:count])
 
 
+def recommended_modes(knobs: IntArray, count: int) -> IntArray:
+    """The modes e, f, i, j of seeds/003 (§5.7.1, table 3): of each the nearest row that is not taken yet.
+
+    ValueError for any other count than four.
+    """
+    if count != len(RECOMMENDED):
+        raise ValueError(f"the recommended modes are {len(RECOMMENDED)}: profile as many, not {count}")
+    relative = knobs[:, : len(KNOB_COLUMNS)] / knobs[:, : len(KNOB_COLUMNS)].max(axis=0)
+    rows: list[int] = []
+    for wanted in RECOMMENDED:
+        distance = np.abs(relative - np.array(wanted)).sum(axis=1)
+        distance[rows] = np.inf
+        rows.append(int(distance.argmin()))
+    return np.array(rows)
+
+
 def active_modes(knobs: IntArray, count: int, belief: Belief, seed: int, measure: Measure) -> IntArray:
     """`count` rows of knobs (n, 4 or 5) chosen in steps, each measured and fitted before the next is
     chosen."""
@@ -87,6 +111,12 @@ def _grid(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, me
 
 def _spread(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure) -> IntArray:
     return spread_modes(knobs, count, np.random.default_rng(seed))
+
+
+def _recommended(
+    knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure
+) -> IntArray:
+    return recommended_modes(knobs, count)
 
 
 def _active(knobs: IntArray, count: int, corpus: Sequence[Measured], seed: int, measure: Measure) -> IntArray:
@@ -115,4 +145,5 @@ STRATEGIES: dict[str, Strategy] = {
     "grid": _grid,
     "spread": _spread,
     "active": _active,
+    "recommended": _recommended,
 }

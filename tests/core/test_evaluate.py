@@ -5,7 +5,7 @@ import pytest
 
 from modeling.core import evaluate as command
 from modeling.core.evaluation import Question, evaluate
-from modeling.core.sampling import STRATEGIES, random_modes
+from modeling.core.sampling import STRATEGIES, random_modes, recommended_modes
 from tests.core.boards import MODES, with_minibatches, workload
 
 REFERENCE = workload("reference", gpu=30, cpu=40)
@@ -101,6 +101,14 @@ def test_a_strategy_may_measure_while_it_chooses(monkeypatch):
 def test_random_modes_are_different_ones():
     rows = random_modes(MODES, len(MODES), np.random.default_rng(0))
     assert sorted(rows) == list(range(len(MODES)))
+
+
+def test_the_recommended_modes_are_four_different_ones():
+    rows = recommended_modes(MODES, 4)
+    assert sorted(MODES[rows][:, 0]) == [2, 8, 8, 8]
+    assert len(set(rows)) == 4
+    with pytest.raises(ValueError, match="not 5"):
+        recommended_modes(MODES, 5)
 
 
 def test_the_table_for_people_names_target_and_references(capsys, files):

@@ -10,6 +10,7 @@ METHODS = {
     "nn": "modeling.core.predictors.nn:NetworkPredictor",
     "gp": "modeling.core.predictors.gp:GaussianProcessPredictor",
     "linear": "modeling.core.predictors.linear:LinearPredictor",
+    "universal": "modeling.core.predictors.universal:UniversalPredictor",
     "nearest": "modeling.core.predictors.nearest:NearestPredictor",
     "maxn": "modeling.core.predictors.maxn:MaxnPredictor",
 }

@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.db import DataError
 from django.db.models import ProtectedError
 from django.http import HttpRequest, JsonResponse, UnreadablePostError
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
@@ -34,6 +35,7 @@ def problem(status: int, code: str, detail: str, extra: dict[str, Any] | None = 
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
+@csrf_exempt
 @login_not_required
 def no_such_address(request: HttpRequest, path: str = "") -> JsonResponse:
     """Django's own answer would be a page, or for a missing slash a redirect that drops what was posted."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -139,7 +140,8 @@ def _check_received(
     file: ReceivedFile, device_model: DeviceModel, device: Device | None, on_bad_lines: str
 ) -> None:
     if file.too_large:
-        raise TooLarge(f"{file.name} is larger than the limit. Split it, or raise UPLOAD_MAX_MB.")
+        most = settings.UPLOAD_MAX_BYTES >> 20
+        raise TooLarge(f"{file.name} is larger than {most:,} MiB. Split it, or raise UPLOAD_MAX_MB.")
     if not file.size:
         raise InvalidInput(f"{file.name} is empty. Send a file with a header and at least one line.")
     if device and device.device_model_id != device_model.pk:

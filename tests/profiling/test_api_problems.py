@@ -80,6 +80,10 @@ def test_a_forgotten_slash_is_pointed_out(api):
     assert "end with a slash" in api.get("/api/v1/runs").json()["detail"]
 
 
+def test_a_wrong_address_is_no_question_of_forms(db):
+    assert APIClient(enforce_csrf_checks=True).post("/api/v1/uploads/sweep.csv").status_code == 404
+
+
 def test_a_wild_program_is_slowed_down_alone(eng, monkeypatch):
     monkeypatch.setattr(TokenRateThrottle, "THROTTLE_RATES", {"user": "2/min"})
     wild, calm = program(eng, "read"), program(eng, "read")

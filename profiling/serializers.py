@@ -15,6 +15,10 @@ def slug(**options: Any) -> Field:
     return SlugRelatedField(slug_field="slug", **(options or {"read_only": True}))
 
 
+def username() -> Field:
+    return SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
+
+
 class DeviceModelSerializer(serializers.ModelSerializer):
     mode_count = serializers.IntegerField(read_only=True)
 
@@ -39,7 +43,7 @@ class DeviceSerializer(serializers.ModelSerializer):
 
 
 class WorkloadSerializer(serializers.ModelSerializer):
-    owner: Field = SlugRelatedField(slug_field="username", read_only=True)
+    owner = username()
 
     class Meta:
         model = Workload
@@ -52,7 +56,7 @@ class WorkloadSerializer(serializers.ModelSerializer):
 class RunSerializer(serializers.ModelSerializer):
     workload = slug()
     device_model = slug()
-    device = slug()
+    device = slug(read_only=True, allow_null=True)
     provenance = serializers.SerializerMethodField()
 
     class Meta:
@@ -78,10 +82,10 @@ class RunSerializer(serializers.ModelSerializer):
 
 
 class UploadSerializer(serializers.ModelSerializer):
-    workload = slug()
-    device_model = slug()
-    device = slug()
-    uploader: Field = SlugRelatedField(slug_field="username", read_only=True)
+    workload = slug(read_only=True, allow_null=True)
+    device_model = slug(read_only=True, allow_null=True)
+    device = slug(read_only=True, allow_null=True)
+    uploader = username()
 
     class Meta:
         model = Upload
@@ -134,7 +138,7 @@ class ChoiceSerializer(serializers.Serializer):
 
 
 class TokenSerializer(serializers.ModelSerializer):
-    device = slug()
+    device = slug(read_only=True, allow_null=True)
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=ApiToken.Scope.choices))
 
     class Meta:

@@ -8,6 +8,8 @@ from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measure
 # Spread of the log knobs over a board's grid (cores, CPU, GPU, memory; reference board AGX Orin), and of
 # log minibatch over 1..64: features divided by it vary by about one.
 LOG_SPREAD = np.array([0.62, 0.62, 0.75, 1.1, 1.5])
+# Radial basis functions through all modes up to so many, through the nearest of a larger table.
+ALL_AT_ONCE = 1000
 NEIGHBOURS = 32
 
 
@@ -25,8 +27,8 @@ def log_knobs(knobs: IntArray, maximum: FloatArray) -> FloatArray:
 class LogSurface:
     """ln time and ln power of one reference workload as a function of the relative knobs.
 
-    Multilinear in the log knobs where the table is a complete grid, radial basis functions through the
-    nearest measured modes elsewhere. Exact on measured modes, constant beyond the table's edges. A minibatch
+    Multilinear in the log knobs where the table is a complete grid, radial basis functions through
+    the measured modes elsewhere. Exact on measured modes, constant beyond the table's edges. A minibatch
     column of the reference is averaged out where `width` is 4; one the reference lacks is ignored in queries.
     """
 
@@ -46,7 +48,8 @@ class LogSurface:
             grid = means.reshape(*(len(axis) for axis in axes), 2)
             self._surface = RegularGridInterpolator(axes, grid)
         else:
-            self._surface = RBFInterpolator(points, means, NEIGHBOURS, kernel="linear")
+            neighbours = None if len(points) <= ALL_AT_ONCE else NEIGHBOURS
+            self._surface = RBFInterpolator(points, means, neighbours, kernel="linear")
             self.varying = list(range(self.width))
 
     def __call__(self, knobs: IntArray, maximum: FloatArray) -> FloatArray:

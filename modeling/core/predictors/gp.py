@@ -33,9 +33,10 @@ class GaussianProcessPredictor(BasePredictor):
         self.references_ = tuple(self.corpus)
         self.knobs_, self.logs_ = knobs, np.log(np.column_stack([time_ms, power_mw]))
         self._learn_surfaces()
+        shapes = self._shapes(knobs)
         self.processes_ = []
         for column, prior in enumerate(PRIORS.values()):
-            inputs, shape = self._inputs(knobs, column)
+            inputs, shape = self._inputs(knobs, shapes, column)
             self.processes_.append(GaussianProcess(prior).fit(inputs, self.logs_[:, column] - shape))
 
     def _learn_surfaces(self) -> None:
@@ -44,24 +45,30 @@ class GaussianProcessPredictor(BasePredictor):
         self.levels_ = [values.mean(axis=0) for values in logs]
         self.spreads_ = [np.maximum(values.std(axis=0), 1e-3) for values in logs]
 
-    def _inputs(self, knobs: IntArray, column: int) -> tuple[FloatArray, FloatArray]:
-        """Inputs (n, d) for time (column 0) or power (1), and the shared shape (n,) taken as mean."""
-        own = log_knobs(knobs, self.maximum_)
-        if not self.surfaces_:
-            return own, np.zeros(len(knobs))
-        shapes = [
-            surface(knobs, self.maximum_)[:, column] - level[column]
+    def _shapes(self, knobs: IntArray) -> FloatArray:
+        """Each reference's ln time and ln power about its mean, float (references, n, 2)."""
+        found = [
+            surface(knobs, self.maximum_) - level
             for surface, level in zip(self.surfaces_, self.levels_, strict=True)
         ]
-        scaled = [shape / spread[column] for shape, spread in zip(shapes, self.spreads_, strict=True)]
-        return np.column_stack([own, *scaled]), SHARED_SHAPE * np.mean(shapes, axis=0)
+        return np.array(found).reshape(len(found), len(knobs), 2)
+
+    def _inputs(self, knobs: IntArray, shapes: FloatArray, column: int) -> tuple[FloatArray, FloatArray]:
+        """Inputs (n, d) for time (column 0) or power (1), and the shared shape (n,) taken as mean."""
+        own = log_knobs(knobs, self.maximum_)
+        if not len(shapes):
+            return own, np.zeros(len(knobs))
+        spreads = np.array(self.spreads_)[:, column]
+        scaled = shapes[:, :, column].T / spreads
+        return np.column_stack([own, scaled]), SHARED_SHAPE * shapes[:, :, column].mean(axis=0)
 
     def _predict(self, knobs: IntArray) -> Prediction:
-        (time, time_sd), (power, power_sd) = (self._quantity(knobs, column) for column in range(2))
+        shapes = self._shapes(knobs)
+        (time, time_sd), (power, power_sd) = (self._quantity(knobs, shapes, column) for column in range(2))
         return Prediction(time, power, time_sd, power_sd)
 
-    def _quantity(self, knobs: IntArray, column: int) -> tuple[FloatArray, FloatArray]:
-        inputs, shape = self._inputs(knobs, column)
+    def _quantity(self, knobs: IntArray, shapes: FloatArray, column: int) -> tuple[FloatArray, FloatArray]:
+        inputs, shape = self._inputs(knobs, shapes, column)
         mean, log_sd = self.processes_[column].predict(inputs)
         return np.exp(mean + shape), log_sd
 
@@ -80,9 +87,10 @@ class GaussianProcessPredictor(BasePredictor):
             _reference(tensors, row, name) for row, name in enumerate(card["references"])
         )
         self._learn_surfaces()
+        shapes = self._shapes(self.knobs_)
         self.processes_ = []
         for column, prior in enumerate(PRIORS.values()):
-            inputs, shape = self._inputs(self.knobs_, column)
+            inputs, shape = self._inputs(self.knobs_, shapes, column)
             target = self.logs_[:, column] - shape
             process = GaussianProcess(prior).condition(inputs, target, tensors["hyper"][column])
             self.processes_.append(process)

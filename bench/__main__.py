@@ -1,0 +1,7 @@
+"""All benchmarks, one after the other: python -m bench"""
+
+from bench import agent, core
+
+for each in (core, agent):
+    print(f"\n{each.__name__}: {(each.__doc__ or '').splitlines()[0]}")
+    each.main([])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from modeling.answers import PlanAnswer, PlanQuestion
-from modeling.core.pareto import pareto_mask
+from modeling.selectors.charts import PlanChartData
 from modeling.selectors.landscape import Landscape
 from modeling.stock import stock_modes
 from profiling.knobs import KNOB_NAMES
@@ -78,34 +78,31 @@ def _line(name: str, time_s: np.ndarray, values: np.ndarray, role: str) -> Figur
 MEASURED, FRONT = 1, 2
 
 
-def plan_columns(land: Landscape, minibatch: int) -> bytes:
-    """All modes of one minibatch size, row i being rank i: float32 time_ms, power_mw, time_log_sd and
-    power_log_sd (NaN where not known) one after the other, then a byte of flags for each mode."""
-    block = land.prediction.at(land.block(minibatch))
-    empty = np.full(len(block.time_ms), np.nan)
-    columns = (block.time_ms, block.power_mw, block.time_log_sd, block.power_log_sd)
-    numbers = [np.asarray(empty if each is None else each, dtype="<f4").tobytes() for each in columns]
-    front = pareto_mask(block.time_ms, block.power_mw)
-    flags = MEASURED * land.measured[land.block(minibatch)] + FRONT * front
-    return b"".join(numbers) + flags.astype(np.uint8).tobytes()
+def plan_columns(data: PlanChartData) -> bytes:
+    """Row i is the mode of rank i: float32 time_ms, power_mw, time_log_sd and power_log_sd (NaN where not
+    known) one after the other, then a byte of flags for each mode."""
+    unknown = np.full(len(data.time_ms), np.nan)
+    columns = (data.time_ms, data.power_mw, data.time_log_sd, data.power_log_sd)
+    numbers = [np.asarray(unknown if each is None else each, dtype="<f4").tobytes() for each in columns]
+    flags = np.where(data.measured, MEASURED, 0).astype(np.uint8)
+    flags[data.front] |= FRONT
+    return b"".join(numbers) + flags.tobytes()
 
 
 def plan_marks(land: Landscape, answer: PlanAnswer) -> dict[str, Any]:
     """What the planner's plot marks, and how to read its columns."""
-    ranges = land.device_model.ranges
-    asked = answer.question
-    kept, minibatch = land.prediction_set, answer.mode.minibatch
+    board, asked, minibatch = land.device_model, answer.question, answer.mode.minibatch
     return {
-        "version": f"{kept.pk}-{int(land.measured.sum())}",
-        "predictor": kept.predictor_id,
+        "version": f"{land.prediction_set.pk}-{int(land.measured.sum())}",
+        "predictor": land.prediction_set.predictor_id,
         "minibatch": minibatch,
-        "count": kept.mode_count,
-        "ranges": {name: list(getattr(ranges, name)) for name in KNOB_NAMES},
-        "stock": [{"name": each.name, "rank": each.rank} for each in stock_modes(land.device_model)],
-        "maxn": ranges.rank(ranges.maximum),
+        "count": land.prediction_set.mode_count,
+        "ranges": {name: getattr(board, name) for name in KNOB_NAMES},
+        "stock": [{"name": each.name, "rank": each.rank} for each in stock_modes(board)],
         "chosen": answer.mode.rank,
         "feasible": answer.feasible,
         "beyond": answer.nearest_beyond.rank if answer.nearest_beyond else None,
+        "emulated": land.emulated,
         "risk": asked.risk,
         "allowed": {name: list(ends) for name, ends in asked.allowed.items()},
         "ceilings": _minibatch_ceilings(land, asked, minibatch),

@@ -24,6 +24,7 @@ CEILINGS = (
     ("time_ms", "time_ms", 1),
     ("energy_j", "energy_mj", 1000),
 )
+EPOCH, MINIBATCH = ("epoch_min", "epoch_kj"), ("time_ms", "energy_j")
 RISK_PCT = 5
 
 
@@ -101,7 +102,17 @@ class PlanForm(forms.Form):
 
     @property
     def limits(self) -> list[forms.BoundField]:
-        return [self[name] for name, *_ in CEILINGS]
+        """The limits people think in: of an epoch where its length is known, else of a minibatch."""
+        return [self[name] for name in ("power_w", *(EPOCH if self._epoch_known else MINIBATCH))]
+
+    @property
+    def other_limits(self) -> list[forms.BoundField]:
+        return [self[name] for name in MINIBATCH] if self._epoch_known else []
+
+    @property
+    def _epoch_known(self) -> bool:
+        workload = getattr(self, "cleaned_data", {}).get("workload")
+        return workload is not None and workload.samples_per_epoch is not None
 
     @property
     def knob_fields(self) -> list[forms.BoundField]:

@@ -7,6 +7,7 @@ from django.views.decorators.gzip import gzip_page
 
 from frontend.charts import plan_columns, plan_marks
 from frontend.plan_form import PlanForm
+from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
 from modeling.selectors.predictors import predictor_list
 from modeling.services.plans import plan_make
@@ -53,7 +54,8 @@ def plan_columns_file(request: HttpRequest) -> HttpResponse:
     land = landscape(
         workload=asked["workload"], device_model=asked["device_model"], predictor_id=asked["predictor"]
     )
-    body = plan_columns(land, asked["minibatch"] or land.default_minibatch())
+    minibatch = asked["minibatch"] or land.default_minibatch()
+    body = plan_columns(plan_chart_data(land=land, minibatch=minibatch))
     answer = HttpResponse(body, content_type="application/octet-stream")
     answer["Cache-Control"] = f"private, max-age={DAY_S}, immutable"
     return answer

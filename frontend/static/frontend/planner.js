@@ -119,11 +119,19 @@ function traces(m) {
   ];
 }
 
+// A label that would lie on its neighbour's goes below its mark.
 function stockLabels(m) {
-  return m.stock.map((each) => ({
-    x: columns.power[each.rank] / 1000, y: Math.log10(columns.time[each.rank]), text: each.name,
-    showarrow: false, yshift: 16, font: { size: 11, color: "--stock" }, bgcolor: "--surface", opacity: 0.9, borderpad: 1,
-  }));
+  const sorted = [...m.stock].sort((a, b) => columns.power[a.rank] - columns.power[b.rank]);
+  return sorted.map(({ name, rank }, place) => {
+    const before = sorted[place - 1]?.rank;
+    const close = before !== undefined && columns.power[rank] / columns.power[before] < 1.12 &&
+      Math.abs(Math.log(columns.time[rank] / columns.time[before])) < 0.3;
+    return {
+      x: columns.power[rank] / 1000, y: Math.log10(columns.time[rank]), text: name, showarrow: false,
+      yshift: close && place % 2 ? -16 : 16, font: { size: 11, color: "--stock" },
+      bgcolor: "--surface", opacity: 0.9, borderpad: 1,
+    };
+  });
 }
 
 function layout(m) {
@@ -173,6 +181,7 @@ function placeLine() {
   line.style.left = `${axis()._offset + axis().l2p(shown)}px`;
   line.style.top = `${plot._fullLayout.yaxis._offset}px`;
   line.style.height = `${plot._fullLayout.yaxis._length}px`;
+  line.classList.toggle("left", axis().l2p(shown) < 100);
   line.classList.toggle("unset", powerInput.value === "");
   flag.textContent = powerInput.value === "" ? "drag to limit" : `≤ ${powerInput.value} W`;
   line.setAttribute("aria-valuemin", "0");
@@ -225,7 +234,7 @@ function describe(rank) {
   const knobs = knobsOf(rank, m.ranges);
   const mhz = (khz) => (khz / 1000).toLocaleString("en-GB", { maximumFractionDigits: 1 });
   const stock = m.stock.find((each) => each.rank === rank);
-  const kind = columns.flags[rank] & MEASURED ? "measured" : "predicted";
+  const kind = columns.flags[rank] & MEASURED ? (m.emulated ? "emulated" : "measured") : "predicted";
   return [
     `${rank === m.chosen ? "★ " : ""}${stock ? `${stock.name}, ` : ""}${kind}`,
     `${knobs.cores} cores · CPU ${mhz(knobs.cpu_khz)} · GPU ${mhz(knobs.gpu_khz)} · memory ${mhz(knobs.mem_khz)} MHz`,

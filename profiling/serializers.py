@@ -126,6 +126,7 @@ class ColumnSerializer(serializers.Serializer):
 class MappingSerializer(serializers.Serializer):
     constants = serializers.DictField(child=serializers.FloatField(), required=False)
     apart = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
+    only = serializers.DictField(child=serializers.CharField(max_length=200), required=False)
     decimal = serializers.ChoiceField(choices=[".", ","], default=".")
 
     def get_fields(self) -> dict[str, Field]:

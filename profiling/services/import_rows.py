@@ -30,9 +30,18 @@ def parsed_runs(*, upload: Upload, parsed: Parsed) -> Iterator[Run]:
             upload=upload,
             line=facts["line"],
             power_mode_id=modes.get(knobs),
+            **_of_whole_run(parsed, extra),
             extra={name: value for name, value in extra.items() if value not in (None, "")},
             **_measured(facts, workload.minibatch, parsed.unknown),
         )
+
+
+def _of_whole_run(parsed: Parsed, extra: dict[str, Any]) -> dict[str, Any]:
+    """What the reader of run folders computed, taken out of `extra`; a table's column may mean anything."""
+    if parsed.format != "dreamlab":
+        return {}
+    times = {name: extra.pop(name, None) for name in ("fetch_ms", "compute_ms")}
+    return times | {name: int(extra.pop(name, 0)) for name in ("minibatches", "power_samples")}
 
 
 def _measured(facts: dict[str, Any], minibatch: int, unknown: dict[str, str]) -> dict[str, Any]:

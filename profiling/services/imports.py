@@ -17,8 +17,10 @@ from django.utils import timezone
 from profiling import formats
 from profiling.errors import Conflict, InvalidInput, LabError
 from profiling.formats import Limits, Mapping, MappingNeeded, Parsed, Problem
+from profiling.formats.dreamlab_table import Runs
 from profiling.models import Run, Upload
 from profiling.receiving import incoming_folder
+from profiling.services.agents import telemetry_store
 from profiling.services.import_rows import parsed_runs
 from profiling.services.uploads import WORK, runs_remove, runs_tell
 from profiling.wake import wake_worker
@@ -38,7 +40,7 @@ def upload_work(*, upload_id: int) -> None:
     upload = Upload.objects.select_related("workload", "device_model").get(pk=upload_id)
     failure = "The worker broke off; the server's log says why. Nothing was imported."
     try:
-        upload_import(upload=upload, parsed=upload_read(upload=upload))
+        upload_import(upload=upload, found=upload_read(upload=upload))
         failure = ""
     except MappingNeeded as asked:
         failure = ""
@@ -63,7 +65,7 @@ def uploads_wake() -> int:
     return len(open_ids)
 
 
-def upload_read(*, upload: Upload) -> Parsed:
+def upload_read(*, upload: Upload) -> Parsed | Runs:
     """The whole file, its report kept beside the upload. MappingNeeded when columns must be asked for."""
     if upload.state == State.RECEIVED:
         _save(upload, state=State.READING)
@@ -71,7 +73,7 @@ def upload_read(*, upload: Upload) -> Parsed:
     board = upload.device_model
     assert board  # upload_receive asks for it
     alternative = replace(board.ranges, gpu_khz=tuple(board.other_gpu_khz)) if board.other_gpu_khz else None
-    parsed = formats.read(
+    found = formats.read(
         Path(upload.file.path),
         upload.filename,
         mapping=mapping,
@@ -80,14 +82,15 @@ def upload_read(*, upload: Upload) -> Parsed:
         limits=Limits(file_bytes=settings.UPLOAD_MAX_BYTES),
         progress=lambda rows: _progress(upload, rows),
     )
-    if not isinstance(parsed, Parsed):
+    if not isinstance(found, Parsed | Runs):
         raise InvalidInput(f"{upload.filename} is telemetry. Send the table of its modes, times and powers.")
-    _report(upload, parsed)
-    return parsed
+    _report(upload, _table(found))
+    return found
 
 
-def upload_import(*, upload: Upload, parsed: Parsed) -> None:
+def upload_import(*, upload: Upload, found: Parsed | Runs) -> None:
     """Import the good lines, unless some are bad and the user has still to say what to do, or said no."""
+    parsed = _table(found)
     if not len(parsed):
         raise InvalidInput(f"None of the {parsed.row_count:,} lines is good; the report says why.")
     if parsed.problem_count and upload.on_bad_lines == "ask":
@@ -96,6 +99,8 @@ def upload_import(*, upload: Upload, parsed: Parsed) -> None:
         _save(upload, state=State.REJECTED, finished=timezone.now(), rows_imported=0)
     else:
         _stage(upload, parsed)
+        if isinstance(found, Runs):
+            _keep_telemetry(upload, found)
         _publish(upload, len(parsed))
 
 
@@ -108,6 +113,22 @@ def _stage(upload: Upload, parsed: Parsed) -> None:
         Run.objects.bulk_create(batch)
         done += len(batch)
         _progress(upload, done)
+
+
+def _keep_telemetry(upload: Upload, runs: Runs) -> None:
+    for run in _staged(upload.pk):
+        log = runs.run_of(run.line or 0).telemetry
+        if log is None or not len(log):
+            continue
+        try:
+            telemetry_store(run=run, columns=log.columns)
+        except InvalidInput as error:  # the run's own numbers are good, so it is kept without
+            run.unknowns["telemetry"] = error.message
+            run.save(update_fields=["unknowns"])
+
+
+def _table(found: Parsed | Runs) -> Parsed:
+    return found.parsed if isinstance(found, Runs) else found
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """The public tables, through the whole door."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -36,3 +37,18 @@ def test_every_good_line_is_in_and_sums_agree_with_pandas(
     table = measured_table(workload=resnet, device_model=agx_orin)
     assert table.time_ms.sum() == pytest.approx(truth.observed_time.sum())
     assert table.power_mw.sum() == pytest.approx(1000 * truth.observed_power.sum())
+
+
+def test_a_run_folder_brings_its_telemetry(shared_data: Path, resnet, eng, tmp_path, db):
+    nano = device_model_seed(entry=next(e for e in device_model_entries() if e["slug"] == "orin-nano-8gb"))
+    packed = shutil.make_archive(str(tmp_path / "runs"), "zip", shared_data / "dreamlab" / "raw_run")
+    file = received([Path(packed).read_bytes()], "runs.zip")
+    upload, _ = upload_receive(file=file, user=eng, workload=resnet, device_model=nano, on_bad_lines="good")
+    upload_work(upload_id=upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == "done", (upload.failure, upload.problems)
+    run = Run.objects.get()
+    assert run.knobs == (4, 1_497_600, 306_000, 665_600)
+    assert run.time_ms > 0
+    assert run.minibatches > 10
+    assert run.telemetry.get().rows > 1

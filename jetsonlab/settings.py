@@ -135,7 +135,6 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sweeps": {"task": "profiling.tasks.look_after_sweeps", "schedule": 30.0},
-    "predictors": {"task": "modeling.tasks.rescue_predictors", "schedule": 60.0},
 }
 
 REST_FRAMEWORK = {

@@ -1,6 +1,7 @@
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
+from django_htmx.http import trigger_client_event
 
 from frontend.forms import UploadForm, mapping_context, mapping_of
 from frontend.guards import HtmxRequest, engineer
@@ -40,7 +41,9 @@ def upload_page(request: HtmxRequest, pk: int) -> HttpResponse:
 
 
 def upload_row(request: HttpRequest, pk: int) -> HttpResponse:
-    return render(request, "frontend/upload/_row.html", {"upload": upload_or_404(pk)})
+    upload = upload_or_404(pk)
+    answer = render(request, "frontend/upload/_row.html", {"upload": upload})
+    return answer if upload.state in UNDER_WAY else trigger_client_event(answer, "runs-changed")
 
 
 @require_POST

@@ -14,6 +14,8 @@ from modeling.core.roofline.state import pack, unpack
 from modeling.core.roofline.workload import FittedWorkload, fit_workload
 
 FEW_MODES = 2
+# The ensemble costs the cube of the rows; a random few hundred of a larger table say nearly as much.
+MAX_ROWS = 400
 # A residual this much stronger (ln variance) than the references' says the formula does not suit the
 # workload.
 BAD_FIT_SHIFT = 2.0
@@ -45,6 +47,9 @@ class RooflinePredictor(BasePredictor):
     def _fit(self, knobs: IntArray, time_ms: FloatArray, power_mw: FloatArray) -> None:
         corpus = self.prepared if self.prepared is not None else self.prepare(self.corpus, self.seed)
         belief = belief_for(corpus, self.maximum_, self.kind)
+        if len(knobs) > MAX_ROWS:
+            rows = np.random.default_rng(self.seed).choice(len(knobs), MAX_ROWS, replace=False)
+            knobs, time_ms, power_mw = knobs[rows], time_ms[rows], power_mw[rows]
         self.workload_ = fit_workload(belief, knobs, time_ms, power_mw, self.seed)
 
     def _predict(self, knobs: IntArray) -> Prediction:

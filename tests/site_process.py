@@ -23,7 +23,7 @@ from profiling.models import Device, Workload
 from profiling.services.catalog import device_model_seed
 from profiling.services.tokens import token_create
 user = User.objects.create_superuser("ada", "", "ada-long-password")
-entry = next(e for e in device_model_entries() if e["slug"] == "orin-nano-8gb")
+entry = next(e for e in device_model_entries() if e["slug"] == SLUG)
 device = Device.objects.create(
     slug="nano-1", name="Nano 1", device_model=device_model_seed(entry=entry), driver="emulated")
 Workload.objects.create(slug="resnet", name="ResNet", kind="training", network="ResNet-18", minibatch=16)
@@ -37,17 +37,19 @@ print(json.dumps({
 class Site:
     """One site in `folder`. Nothing here but real programs."""
 
-    def __init__(self, folder: Path, broker: str = "") -> None:
+    def __init__(self, folder: Path, broker: str = "", device_model: str = "orin-nano-8gb") -> None:
         self.folder, self.port = folder, free_port()
         hidden = ("DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE")
         self.env = {name: value for name, value in os.environ.items() if name not in hidden}
         self.env |= {"JETSONLAB_DATA": str(folder), "OMP_NUM_THREADS": "1", "LOG_LEVEL": "WARNING"}
         self.env |= {"BROKER_URL": broker} if broker else {}
-        self.broker = broker
+        self.broker, self.device_model = broker, device_model
         self.processes: list[subprocess.Popen[bytes]] = []
         self.web: subprocess.Popen[bytes] | None = None
         self.manage("migrate", "-v0")
-        self.tokens = json.loads(self.manage("shell", "-v0", "-c", SEED).splitlines()[-1])
+        self.tokens = json.loads(
+            self.manage("shell", "-v0", "-c", f"SLUG = {device_model!r}\n{SEED}").splitlines()[-1]
+        )
 
     def manage(self, *words: str) -> str:
         command = [sys.executable, "manage.py", *words]
@@ -69,6 +71,11 @@ class Site:
         self.web.terminate()
         self.web.wait(20)
 
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        return self.spawn(
+            [sys.executable, "-m", "celery", "-q", "-A", "jetsonlab", "worker", "--concurrency", "1"]
+        )
+
     def start_agent(
         self, state: str = "agent", speed: float = 0, celery: bool = False
     ) -> subprocess.Popen[bytes]:
@@ -77,7 +84,7 @@ class Site:
             "token": self.tokens["board"],
             "device": "nano-1",
             "driver": "emulated",
-            "device_model": "orin-nano-8gb",
+            "device_model": self.device_model,
             "state": str(self.folder / state),
             "poll_s": 60.0 if celery else 0.5,
             "broker": self.broker,

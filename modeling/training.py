@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from modeling.core import artefact
+from modeling.core.crossvalidate import OwnError, cross_validate, with_own_error
 from modeling.core.prediction import IntArray, Measured, Prediction
 from modeling.core.predictors import predictor_class
 from modeling.core.predictors.base import BasePredictor
 from modeling.models import Predictor
-from modeling.own_error import OwnError, cross_validate, with_own_error
 from modeling.selectors.predictors import ranges_of
 from modeling.selectors.references import Source, named_references, source
 from modeling.services.prediction_sets import predictor_finish

@@ -17,7 +17,7 @@ from profiling.wake import wake_worker
 
 FIT = "modeling.tasks.fit_predictor"
 PREFERRED = ("roofline", "gp", "linear")
-NEED_REFERENCE = frozenset({"powertrain"})
+NEED_REFERENCE = frozenset({"powertrain", "universal"})
 STEPS = ("reading measurements", "fitting", "checking itself (cross-validation)", "predicting every mode")
 OPEN = (Predictor.State.PENDING, Predictor.State.FITTING)
 MAX_ATTEMPTS = 3

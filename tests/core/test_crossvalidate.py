@@ -1,53 +1,67 @@
 import numpy as np
 import pytest
 
-from modeling.core.crossvalidate import cross_validate
+from modeling.core.crossvalidate import SMALLEST_LOG_SD, cross_validate, with_own_error
 from modeling.core.metrics import mape
+from modeling.core.prediction import Measured, Prediction
 from modeling.core.predictors import predictor_class
 from tests.core.boards import MAXIMUM, MODES, some, workload
 
 TARGET = workload()
 
 
-def own_error(method, rows, **more):
-    make = lambda: predictor_class(method)(board_maximum=MAXIMUM)  # noqa: E731
-    return cross_validate(make, MODES[rows], TARGET.time_ms[rows], TARGET.power_mw[rows], **more)
+def part(rows):
+    return Measured("part", MODES[rows], TARGET.time_ms[rows], TARGET.power_mw[rows], board_maximum=MAXIMUM)
+
+
+def using(method):
+    def fit_predict(known, knobs):
+        fitted = predictor_class(method)(board_maximum=MAXIMUM)
+        return fitted.fit(known.knobs, known.time_ms, known.power_mw).predict(knobs)
+
+    return fit_predict
 
 
 def test_the_own_error_is_near_the_true_one():
-    rows = some(TARGET, 60)
-    fitted = predictor_class("nearest")(board_maximum=MAXIMUM)
-    truth = fitted.fit(MODES[rows], TARGET.time_ms[rows], TARGET.power_mw[rows]).predict(MODES)
+    rows = some(TARGET, 100)
     unseen = np.setdiff1d(np.arange(len(MODES)), rows)
-    true_error = mape(TARGET.time_ms[unseen], truth.time_ms[unseen])
-    assert own_error("nearest", rows).time_mape == pytest.approx(true_error, rel=0.4)
+    said = using("nearest")(part(rows), MODES[unseen])
+    own = cross_validate(part(rows), using("nearest"), seed=0)
+    assert own.time_mape == pytest.approx(mape(TARGET.time_ms[unseen], said.time_ms), rel=0.4)
 
 
-def test_each_row_is_predicted_once_and_in_its_place():
-    class Echo:
-        def fit(self, knobs, time_ms, power_mw):
-            self.seen = {tuple(mode) for mode in knobs.tolist()}
-            return self
+def test_each_mode_is_held_out_once_and_predicted_in_its_place():
+    held_out = []
 
-        def predict(self, knobs):
-            assert self.seen.isdisjoint(map(tuple, knobs.tolist()))
-            return TRUTH.predict(knobs)
+    def truth(known, knobs):
+        held_out.extend(map(tuple, knobs.tolist()))
+        assert set(map(tuple, known.knobs.tolist())).isdisjoint(map(tuple, knobs.tolist()))
+        return using("nearest")(TARGET, knobs)
 
-    TRUTH = predictor_class("nearest")().fit(MODES, TARGET.time_ms, TARGET.power_mw)
-    rows = np.repeat(some(TARGET, 23), 2)
-    found = cross_validate(Echo, MODES[rows], TARGET.time_ms[rows], TARGET.power_mw[rows])
-    assert (found.time_mape, found.power_mape) == (0, 0)
+    own = cross_validate(part(some(TARGET, 23)), truth, seed=0)
+    assert (own.time_mape, own.power_mape, own.rows, own.folds) == (0, 0, 23, 5)
+    assert len(set(held_out)) == 23
 
 
 def test_a_method_with_intervals_states_its_own_coverage():
-    found = own_error("gp", some(TARGET, 40))
-    assert found.coverage90_time > 75
-    assert found.prediction.time_log_sd.shape == (40,)
+    own = cross_validate(part(some(TARGET, 40)), using("gp"), seed=0)
+    assert own.coverage90_time > 75
 
 
-def test_few_modes_make_fewer_folds():
-    assert own_error("nearest", some(TARGET, 3)).folds == 3
+def test_few_modes_make_fewer_folds_and_two_make_none():
+    assert cross_validate(part(some(TARGET, 3)), using("nearest"), seed=0).folds == 3
+    assert cross_validate(part(some(TARGET, 2)), using("nearest"), seed=0) is None
 
 
-def test_one_mode_cannot_be_held_out():
-    assert own_error("nearest", np.array([5, 5])) is None
+def test_a_method_without_intervals_is_given_its_own_error():
+    own = cross_validate(part(some(TARGET, 40)), using("linear"), seed=0)
+    given = with_own_error(using("linear")(part(some(TARGET, 40)), MODES), own)
+    assert set(given.time_log_sd) == {max(own.time_log_sd, SMALLEST_LOG_SD)}
+    assert "cross-validation" in given.notes[-1]
+
+
+def test_a_method_with_intervals_keeps_its_own():
+    own = cross_validate(part(some(TARGET, 40)), using("linear"), seed=0)
+    stated = Prediction(*np.ones((4, 3)))
+    assert with_own_error(stated, own) is stated
+    assert with_own_error(Prediction(*np.ones((2, 3))), None).time_log_sd is None

@@ -88,7 +88,7 @@ class UploadViewSet(viewsets.ReadOnlyModelViewSet):
         asked = UploadRequestSerializer(data=_asked(request))
         asked.is_valid(raise_exception=True)
         upload, new = upload_receive(user=person(request), **asked.validated_data)
-        headers = {"Location": reverse("upload-detail", args=[upload.pk])}
+        headers = {"Location": reverse("api:upload-detail", args=[upload.pk])}
         return Response(UploadDetailSerializer(upload).data, status=201 if new else 200, headers=headers)
 
     @extend_schema(request=MappingSerializer, responses=UploadDetailSerializer)

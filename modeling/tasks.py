@@ -15,6 +15,13 @@ def fit_predictor(predictor_id: int) -> None:
     predictor_fit(predictor_id=predictor_id)
 
 
+@shared_task
+def choose_modes(sweep_id: int) -> None:
+    from modeling.active_sweeps import sweep_choose
+
+    sweep_choose(sweep_id=sweep_id)
+
+
 @worker_ready.connect
 def look_for_work(**_: Any) -> None:
     predictors_rescue()

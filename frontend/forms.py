@@ -148,6 +148,8 @@ def mapping_context(proposal: dict[str, Any]) -> dict[str, Any]:
 
 def mapping_of(columns: list[dict[str, Any]], data: QueryDict) -> dict[str, Any]:
     """The mapping in the shape of profiling.formats.Mapping, from the selects `column-0`, `column-1`, …"""
+    if "interval_s" in data:
+        return {"interval_s": _number("interval_s", str(data["interval_s"]))}
     chosen = {each["column"]: data.get(f"column-{place}", KEEP) for place, each in enumerate(columns)}
     fields: dict[str, dict[str, str]] = {}
     for column, choice in chosen.items():

@@ -35,6 +35,8 @@ RAW_PARAMETERS = [
     OpenApiParameter("device", str, description="its slug, for a raw body"),
     OpenApiParameter("on_bad_lines", str, enum=ON_BAD_LINES, description="for a raw body"),
     OpenApiParameter("emulated", bool, description="for a raw body"),
+    OpenApiParameter("run", int, description="of a log: the run it belongs to, for a raw body"),
+    OpenApiParameter("interval_s", float, description="of a log without times, for a raw body"),
     OpenApiParameter(
         "Idempotency-Key",
         str,

@@ -91,7 +91,7 @@ class UploadSerializer(serializers.ModelSerializer):
         model = Upload
         fields = ["id", "filename", "size", "sha256", "uploader", "workload", "device_model", "device"]
         fields += ["emulated", "state", "format", "on_bad_lines", "rows_total", "rows_done", "rows_imported"]
-        fields += ["problem_count", "failure", "created", "finished"]
+        fields += ["problem_count", "failure", "run", "interval_s", "created", "finished"]
 
 
 class UploadDetailSerializer(UploadSerializer):
@@ -101,6 +101,15 @@ class UploadDetailSerializer(UploadSerializer):
 
 class UploadRequestSerializer(serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True)
+    run = serializers.PrimaryKeyRelatedField(
+        queryset=Run.objects.select_related("workload", "device_model", "device"),
+        required=False,
+        pk_field=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        help_text="of a telemetry log: the run it belongs to, which gives workload and device model",
+    )
+    interval_s = serializers.FloatField(
+        required=False, help_text="of a log without times: seconds between its lines"
+    )
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all(), required=False)
     device = slug(
@@ -112,10 +121,20 @@ class UploadRequestSerializer(serializers.Serializer):
     emulated = serializers.BooleanField(default=False, help_text="the numbers come from an emulated board")
     idempotency_key = serializers.CharField(max_length=100, default="", allow_blank=True, write_only=True)
 
+    def get_fields(self) -> dict[str, Field]:
+        fields = super().get_fields()
+        if "run" in getattr(self, "initial_data", ()):
+            fields["workload"].required = False
+        return fields
+
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if run := asked.get("run"):
+            about = ("workload", "device_model", "device")
+            asked = {**{name: getattr(run, name) for name in about}, **asked}
+            asked["emulated"] |= run.emulated
         if "device_model" not in asked and "device" not in asked:
             raise serializers.ValidationError({"device_model": ["Name the device model, or the device."]})
-        return {"device_model": asked["device"].device_model if "device" in asked else None, **asked}
+        return {"device_model": asked["device"].device_model if asked.get("device") else None, **asked}
 
 
 class ColumnSerializer(serializers.Serializer):
@@ -124,6 +143,7 @@ class ColumnSerializer(serializers.Serializer):
 
 
 class MappingSerializer(serializers.Serializer):
+    interval_s = serializers.FloatField(required=False, help_text="all that a log without times is asked for")
     constants = serializers.DictField(child=serializers.FloatField(), required=False)
     apart = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
     only = serializers.DictField(child=serializers.CharField(max_length=200), required=False)
@@ -131,7 +151,10 @@ class MappingSerializer(serializers.Serializer):
 
     def get_fields(self) -> dict[str, Field]:
         """`fields` is a word of serializers themselves, so it cannot be declared."""
-        return {"fields": serializers.DictField(child=ColumnSerializer()), **super().get_fields()}
+        return {
+            "fields": serializers.DictField(child=ColumnSerializer(), default=dict),
+            **super().get_fields(),
+        }
 
 
 class ChoiceSerializer(serializers.Serializer):

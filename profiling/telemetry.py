@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 TIME = "time_s"
-# Sensors step by far more than this, so nothing they said is lost: 1 µs, 0.01 in any other unit.
-TIME_STEP = 1e-6
+# Sensors step by far more than this, so nothing they said is lost: 1 µs of time, 0.01 in any other unit.
 STEP = 0.01
+STEPS = {"_s": 1e-6, "_ms": 1e-3}
+LARGEST = 2.0**62  # steps, as they are kept in 64 bits
 
 
 class TelemetryError(ValueError):
@@ -72,8 +73,14 @@ def column_array(name: str, values: Sequence[Any]) -> pa.Array:
     if np.any(np.isinf(numbers)):
         raise TelemetryError(f"{name} holds an infinite value")
     unknown = np.isnan(numbers)
-    steps = np.round(np.where(unknown, 0, numbers) / (TIME_STEP if name == TIME else STEP)).astype(np.int64)
-    return pa.array(steps, mask=unknown)
+    steps = np.round(np.where(unknown, 0, numbers) / step_of(name))
+    if np.any(np.abs(steps) > LARGEST):
+        raise TelemetryError(f"{name} holds a value too large for any sensor")
+    return pa.array(steps.astype(np.int64), mask=unknown)
+
+
+def step_of(name: str) -> float:
+    return STEPS.get(f"_{name.rpartition('_')[2]}", STEP)
 
 
 def unpack(parquet: bytes, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -85,7 +92,7 @@ def unpack(parquet: bytes, names: Sequence[str] | None = None) -> dict[str, Any]
 def column_values(name: str, column: pa.ChunkedArray) -> Any:
     if not pa.types.is_integer(column.type):
         return column.to_pylist()
-    return column.to_numpy().astype(float) * (TIME_STEP if name == TIME else STEP)
+    return column.to_numpy().astype(float) * step_of(name)
 
 
 def thinned(time_s: FloatArray, values: FloatArray, points: int = 2000) -> tuple[FloatArray, FloatArray]:

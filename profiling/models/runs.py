@@ -119,6 +119,9 @@ class Telemetry(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="telemetry")
     sequence = models.PositiveIntegerField(default=0)
+    upload = models.ForeignKey(
+        Upload, on_delete=models.PROTECT, related_name="telemetry", null=True, blank=True
+    )
     start_s = models.FloatField(help_text="seconds since the run began")
     end_s = models.FloatField()
     rows = models.PositiveIntegerField()

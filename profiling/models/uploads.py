@@ -38,6 +38,17 @@ class Upload(models.Model):
     )
     device_model = models.ForeignKey(DeviceModel, on_delete=models.PROTECT, null=True, blank=True)
     device = models.ForeignKey(Device, on_delete=models.PROTECT, null=True, blank=True)
+    run = models.ForeignKey(
+        "profiling.Run",
+        on_delete=models.SET_NULL,
+        related_name="logs",
+        null=True,
+        blank=True,
+        help_text="the run whose telemetry this log is; without it a log becomes a run of its own",
+    )
+    interval_s = models.FloatField(
+        null=True, blank=True, help_text="seconds between the lines of a log without times"
+    )
     emulated = models.BooleanField(default=False, help_text="the numbers come from an emulated board")
 
     state = models.CharField(max_length=20, choices=State.choices, default=State.RECEIVED)

@@ -16,13 +16,12 @@ from django.utils import timezone
 
 from profiling import formats
 from profiling.errors import Conflict, InvalidInput, LabError
-from profiling.formats import Limits, Mapping, MappingNeeded, Parsed, Problem
-from profiling.formats.dreamlab_table import Runs
-from profiling.models import Run, Upload
+from profiling.formats import Limits, Log, Mapping, MappingNeeded, Problem
+from profiling.models import Run, Telemetry, Upload
 from profiling.receiving import incoming_folder
-from profiling.services.agents import telemetry_store
-from profiling.services.import_rows import parsed_runs
+from profiling.services.import_content import Content, Staged, content_of
 from profiling.services.uploads import WORK, runs_remove, runs_tell
+from profiling.telemetry import TIME
 from profiling.wake import wake_worker
 
 State = Upload.State
@@ -40,7 +39,8 @@ def upload_work(*, upload_id: int) -> None:
     upload = Upload.objects.select_related("workload", "device_model").get(pk=upload_id)
     failure = "The worker broke off; the server's log says why. Nothing was imported."
     try:
-        upload_import(upload=upload, found=upload_read(upload=upload))
+        if content := upload_read(upload=upload):
+            upload_import(upload=upload, content=content)
         failure = ""
     except MappingNeeded as asked:
         failure = ""
@@ -65,8 +65,11 @@ def uploads_wake() -> int:
     return len(open_ids)
 
 
-def upload_read(*, upload: Upload) -> Parsed | Runs:
-    """The whole file, its report kept beside the upload. MappingNeeded when columns must be asked for."""
+def upload_read(*, upload: Upload) -> Content | None:
+    """The whole file, its report kept beside the upload. MappingNeeded when columns must be asked for.
+
+    None when it is a log without times: how far apart its lines are must be asked for.
+    """
     if upload.state == State.RECEIVED:
         _save(upload, state=State.READING)
     mapping = upload.mapping and Mapping.from_json(upload.mapping)
@@ -81,64 +84,71 @@ def upload_read(*, upload: Upload) -> Parsed | Runs:
         alternative=alternative,
         limits=Limits(file_bytes=settings.UPLOAD_MAX_BYTES),
         progress=lambda rows: _progress(upload, rows),
+        interval_s=upload.interval_s,
     )
-    if not isinstance(found, Parsed | Runs):
-        raise InvalidInput(f"{upload.filename} is telemetry. Send the table of its modes, times and powers.")
-    _report(upload, _table(found))
-    return found
+    if isinstance(found, Log) and TIME not in found.columns:
+        _save(upload, state=State.MAPPING, format=found.format, proposal=_interval_asked(found))
+        return None
+    content = content_of(upload=upload, read=found)
+    _report(upload, content)
+    return content
 
 
-def upload_import(*, upload: Upload, found: Parsed | Runs) -> None:
+def _interval_asked(log: Log) -> dict[str, object]:
+    return {"asks": "interval_s", "questions": [log.unknown[TIME]], "columns": [], "preview": []}
+
+
+def upload_import(*, upload: Upload, content: Content) -> None:
     """Import the good lines, unless some are bad and the user has still to say what to do, or said no."""
-    parsed = _table(found)
-    if not len(parsed):
-        raise InvalidInput(f"None of the {parsed.row_count:,} lines is good; the report says why.")
-    if parsed.problem_count and upload.on_bad_lines == "ask":
+    if not content.good:
+        raise InvalidInput(f"None of the {content.line_count:,} lines is good; the report says why.")
+    if content.problem_count and upload.on_bad_lines == "ask":
         _save(upload, state=State.CHOOSING)
-    elif parsed.problem_count and upload.on_bad_lines == "nothing":
+    elif content.problem_count and upload.on_bad_lines == "nothing":
         _save(upload, state=State.REJECTED, finished=timezone.now(), rows_imported=0)
     else:
-        _stage(upload, parsed)
-        if isinstance(found, Runs):
-            _keep_telemetry(upload, found)
-        _publish(upload, len(parsed))
+        _stage(upload, content)
+        _publish(upload, content)
 
 
-def _stage(upload: Upload, parsed: Parsed) -> None:
+def _stage(upload: Upload, content: Content) -> None:
     """In short transactions, so that others may write meanwhile; nobody sees staged runs."""
-    _save(upload, state=State.IMPORTING, rows_total=len(parsed), rows_done=0)
+    _save(upload, state=State.IMPORTING, rows_total=content.good, rows_done=0)
     runs_remove(_staged(upload.pk))
-    runs, done = parsed_runs(upload=upload, parsed=parsed), 0
+    runs, done = content.runs(), 0
     while batch := list(islice(runs, RUNS_AT_ONCE)):
-        Run.objects.bulk_create(batch)
+        _store(batch)
         done += len(batch)
         _progress(upload, done)
 
 
-def _keep_telemetry(upload: Upload, runs: Runs) -> None:
-    for run in _staged(upload.pk):
-        log = runs.run_of(run.line or 0).telemetry
-        if log is None or not len(log):
-            continue
-        try:
-            telemetry_store(run=run, columns=log.columns)
-        except InvalidInput as error:  # the run's own numbers are good, so it is kept without
-            run.unknowns["telemetry"] = error.message
-            run.save(update_fields=["unknowns"])
-
-
-def _table(found: Parsed | Runs) -> Parsed:
-    return found.parsed if isinstance(found, Runs) else found
+@transaction.atomic
+def _store(batch: list[Staged]) -> None:
+    Run.objects.bulk_create([staged.run for staged in batch])
+    for run, chunks in batch:
+        for chunk in chunks:
+            chunk.run = run
+    Telemetry.objects.bulk_create([chunk for staged in batch for chunk in staged.telemetry])
 
 
 @transaction.atomic
-def _publish(upload: Upload, count: int) -> None:
+def _publish(upload: Upload, content: Content) -> None:
     mine = Upload.objects.filter(pk=upload.pk, state=State.IMPORTING)
-    if not mine.update(state=State.DONE, finished=timezone.now(), rows_imported=count):
+    if not mine.update(state=State.DONE, finished=timezone.now(), rows_imported=content.good):
         raise Conflict(f"{upload.filename} changed while it was imported; nothing of it is kept.")
-    if _staged(upload.pk).update(state=Run.State.COMPLETE) != count:
+    if _staged(upload.pk).update(state=Run.State.COMPLETE) != content.run_count:
         raise Conflict(f"{upload.filename} was imported by two workers at once. Send it again.")
+    if content.attached:
+        _attach(upload, content.attached)
     runs_tell(upload)
+
+
+def _attach(upload: Upload, chunks: list[Telemetry]) -> None:
+    if Telemetry.objects.filter(run=upload.run).exists():
+        raise Conflict(f"Run {upload.run_id} has telemetry already. Undo what brought it first.")
+    for chunk in chunks:
+        chunk.run_id = upload.run_id
+    Telemetry.objects.bulk_create(chunks)
 
 
 def _claim(upload_id: int) -> bool:
@@ -167,21 +177,21 @@ def _staged(upload_id: int) -> QuerySet[Run]:
     return Run.objects.filter(upload=upload_id, state=Run.State.STAGED)
 
 
-def _report(upload: Upload, parsed: Parsed) -> None:
+def _report(upload: Upload, content: Content) -> None:
     if upload.report:
         upload.report.delete(save=False)
-    if parsed.problems:
-        text = _report_csv(parsed.problems, parsed.problem_count)
+    if content.problems:
+        text = _report_csv(content.problems, content.problem_count)
         upload.report.save(f"{upload.sha256}.csv", ContentFile(text.encode()), save=False)
     _save(
         upload,
         report=upload.report,
-        format=parsed.format,
-        mapping=parsed.mapping.to_json(),
-        rows_total=parsed.row_count,
-        problem_count=parsed.problem_count,
-        problems=[problem._asdict() for problem in parsed.problems[:PROBLEMS_SHOWN]],
-        notes=[note._asdict() for note in parsed.notes[:PROBLEMS_SHOWN]],
+        format=content.format,
+        mapping=content.mapping or upload.mapping,
+        rows_total=content.line_count,
+        problem_count=content.problem_count,
+        problems=[problem._asdict() for problem in content.problems[:PROBLEMS_SHOWN]],
+        notes=[note._asdict() for note in content.notes[:PROBLEMS_SHOWN]],
     )
 
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from profiling.errors import Conflict, Forbidden, InvalidInput, TooLarge
-from profiling.models import Device, DeviceModel, Run, Upload, Workload
+from profiling.models import Device, DeviceModel, Run, Telemetry, Upload, Workload
 from profiling.permissions import has_role
 from profiling.receiving import ReceivedFile
 from profiling.signals import runs_changed
@@ -20,6 +20,7 @@ WORK = "profiling.tasks.upload_work"
 ON_BAD_LINES = ("ask", "good", "nothing")
 GONE = (State.REJECTED, State.UNDONE, State.FAILED)
 REMOVED_AT_ONCE = 500
+LONGEST_INTERVAL_S = 3600
 
 
 def upload_receive(
@@ -32,8 +33,13 @@ def upload_receive(
     idempotency_key: str = "",
     on_bad_lines: str = "ask",
     emulated: bool = False,
+    run: Run | None = None,
+    interval_s: float | None = None,
 ) -> tuple[Upload, bool]:
-    """The upload, and whether it is new: a file sent again is answered with its first upload."""
+    """The upload, and whether it is new: a file sent again is answered with its first upload.
+
+    run: the run whose telemetry the file is. interval_s: seconds between the lines of a log without times.
+    """
     upload = Upload(
         filename=file.name or "unnamed",
         size=file.size,
@@ -45,9 +51,12 @@ def upload_receive(
         device=device,
         on_bad_lines=on_bad_lines,
         emulated=emulated or bool(device and device.emulated),
+        run=run,
+        interval_s=interval_s,
     )
     with file:
         _check_received(file, device_model, device, on_bad_lines)
+        _check_log(upload)
         first = _sent_before(upload)
         return (first, False) if first else _keep(upload, file)
 
@@ -67,7 +76,13 @@ def _keep(upload: Upload, file: ReceivedFile) -> tuple[Upload, bool]:
 
 
 def upload_map(*, upload: Upload, user: User, mapping: dict[str, Any]) -> Upload:
-    """The user's answer to what the columns are; see profiling.formats.Mapping for its shape."""
+    """The user's answer to what the columns are; see profiling.formats.Mapping for its shape.
+
+    Of a log without times it is {"interval_s": seconds between its lines}.
+    """
+    if (upload.proposal or {}).get("asks") == "interval_s":
+        interval_s = _interval(mapping.get("interval_s"))
+        return _step(upload, user, (State.MAPPING,), state=State.READING, interval_s=interval_s)
     # Here, since it brings pandas, which web processes do without until somebody maps a file.
     from profiling.formats.mapping import Mapping
 
@@ -91,6 +106,9 @@ def upload_choose(*, upload: Upload, user: User, choice: str) -> Upload:
 def upload_undo(*, upload: Upload, user: User) -> Upload:
     """Take every run of the file away again. The file is kept, and may be sent once more."""
     _step(upload, user, (State.DONE,), state=State.UNDONE, finished=timezone.now())
+    if log := Upload.objects.filter(run__upload=upload).exclude(state__in=GONE).first():
+        raise Conflict(f"{log.filename} is the telemetry of run {log.run_id} of this file. Undo it first.")
+    Telemetry.objects.filter(upload=upload).delete()
     runs_remove(Run.objects.filter(upload=upload))
     runs_tell(upload)
     return upload
@@ -127,13 +145,36 @@ def _sent_before(upload: Upload) -> Upload | None:
     if not upload.idempotency_key or by_key is None:
         same = ("sha256", "workload", "device_model")
         content = {name: getattr(upload, name) for name in same}
-        return Upload.objects.filter(**content).exclude(state__in=GONE).first()
+        first = Upload.objects.filter(**content).exclude(state__in=GONE).first()
+        if first and first.run_id != upload.run_id:
+            raise Conflict(f"This file came before, as upload {first.pk} for another run. Undo that first.")
+        return first
     if by_key.sha256 != upload.sha256:
         raise Conflict(
             f"The Idempotency-Key {upload.idempotency_key!r} came with another file before, "
             f"{by_key.filename}. Take a new key for a new file."
         )
     return by_key
+
+
+def _interval(value: Any) -> float:
+    if not isinstance(value, int | float) or not 0 < value <= LONGEST_INTERVAL_S:
+        raise InvalidInput(
+            f"interval_s must be the seconds between two lines, up to {LONGEST_INTERVAL_S:,}, not {value!r}."
+        )
+    return float(value)
+
+
+def _check_log(upload: Upload) -> None:
+    if upload.interval_s is not None:
+        _interval(upload.interval_s)
+    run = upload.run
+    if run is None:
+        return
+    if run.state != Run.State.COMPLETE:
+        raise Conflict(f"Run {run.pk} is {run.state}; telemetry can be added to a complete run.")
+    if (run.workload_id, run.device_model_id) != (upload.workload_id, upload.device_model_id):
+        raise InvalidInput(f"Run {run.pk} is of {run.workload} on {run.device_model}.")
 
 
 def _check_received(

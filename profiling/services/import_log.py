@@ -1,0 +1,81 @@
+"""A telemetry log as a run of which only the power is known, or as the telemetry of a run the user names."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiling.agent.rules import Rules
+from profiling.errors import InvalidInput
+from profiling.formats import Log
+from profiling.knobs import KNOB_NAMES
+from profiling.models import Run, Telemetry, Upload
+from profiling.telemetry import TIME, TelemetryError, pack
+
+NO_TIMES = "a telemetry log does not say when a minibatch ended"
+NO_MODE = "a telemetry log tells clocks over time, not the mode that was set"
+JTOPS_OWN = "jtop's own total"
+
+
+def log_chunks(upload: Upload, log: Log) -> list[Telemetry]:
+    return [telemetry_of(upload, log.telemetry(), upload.filename)]
+
+
+def telemetry_of(upload: Upload, columns: dict[str, Any], name: str, sequence: int = 0) -> Telemetry:
+    try:
+        return Telemetry(upload=upload, sequence=sequence, **pack(columns)._asdict())
+    except TelemetryError as error:
+        raise InvalidInput(f"{name} cannot be kept as telemetry: {error}") from error
+
+
+def log_run(upload: Upload, log: Log) -> Run:
+    assert upload.workload is not None  # upload_receive asks for both
+    assert upload.device_model is not None
+    power, rule = _total(log, upload.device_model.total_rails)
+    fresh = ~log.repeated
+    mean = _time_weighted(log.columns[TIME][fresh], power[fresh]) if power is not None else None
+    samples = int(np.isfinite(power[fresh]).sum()) if power is not None else 0
+    unknowns = dict.fromkeys(KNOB_NAMES, NO_MODE) | dict.fromkeys(("time_ms", "energy_mj"), NO_TIMES)
+    if mean is None:
+        unknowns["power_mw"] = rule
+    wanted = Rules().power_samples
+    return Run(
+        workload=upload.workload,
+        device_model=upload.device_model,
+        device_id=upload.device_id,
+        state=Run.State.STAGED,
+        emulated=upload.emulated,
+        upload=upload,
+        line=1,
+        minibatch=upload.workload.minibatch,
+        power_mw=mean,
+        power_samples=samples,
+        flags=["few_power_samples"] if mean is not None and samples < wanted else [],
+        unknowns=unknowns,
+        provenance={
+            "minibatch": "the workload's; a log names none",
+            "power_mw": rule,
+            "started": log.started,
+        },
+        extra={"log": log.format, "unknown_channels": log.unknown},
+    )
+
+
+def _total(log: Log, total_rails: list[str]) -> tuple[NDArray[np.float64] | None, str]:
+    """The module's power (n,) mW, and how it is made of the rails, or why it is not known."""
+    names = [f"power_{rail.lower()}_mw" for rail in total_rails]
+    if names and all(name in log.columns for name in names):
+        return np.sum([log.columns[name] for name in names], axis=0), " + ".join(total_rails)
+    if "power_total_mw" in log.columns:
+        return log.columns["power_total_mw"], JTOPS_OWN
+    lacking = [name for name in names if name not in log.columns]
+    return None, f"the log lacks {', '.join(lacking)}" if names else "the board's total rails are not known"
+
+
+def _time_weighted(time_s: NDArray[np.float64], power_mw: NDArray[np.float64]) -> float | None:
+    """Each sample stands for the time since the one before it, as in profiling.agent.measured.power_over."""
+    known = np.isfinite(power_mw)
+    time_s, power_mw = time_s[known], power_mw[known]
+    if len(time_s) < 2 or time_s[-1] <= time_s[0]:
+        return float(power_mw.mean()) if len(power_mw) else None
+    return float(np.average(power_mw[1:], weights=np.diff(time_s)))

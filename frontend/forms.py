@@ -72,7 +72,11 @@ class UploadForm(forms.Form):
         empty_label="not one of ours",
         label="Board",
     )
-    file = FilesField(widget=FilesInput, label="Files", help_text="CSV, Parquet, JSON or Excel.")
+    file = FilesField(
+        widget=FilesInput,
+        label="Files",
+        help_text="CSV, Parquet, JSON, Excel, a zip of run folders, or a tegrastats or jtop log.",
+    )
     emulated = forms.BooleanField(required=False, label="These numbers come from an emulated board")
 
 

@@ -71,7 +71,7 @@ def _folders(upload: Upload, read: Runs) -> Iterator[Staged]:
 
 
 def _of_log(upload: Upload, log: Log) -> Content:
-    shared = {
+    shared: dict[str, Any] = {
         "format": log.format,
         "good": int((~log.repeated).sum()),
         "line_count": log.line_count,

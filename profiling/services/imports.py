@@ -144,10 +144,12 @@ def _publish(upload: Upload, content: Content) -> None:
 
 
 def _attach(upload: Upload, chunks: list[Telemetry]) -> None:
+    if upload.run is None:
+        raise Conflict(f"The run that {upload.filename} was sent for is gone.")
     if Telemetry.objects.filter(run=upload.run).exists():
         raise Conflict(f"Run {upload.run_id} has telemetry already. Undo what brought it first.")
     for chunk in chunks:
-        chunk.run_id = upload.run_id
+        chunk.run = upload.run
     Telemetry.objects.bulk_create(chunks)
 
 

@@ -1,7 +1,7 @@
 """What the emulated law knows of each board: widths, speeds, voltages and watts of its chip.
 
-Invented numbers of the right size, chosen so that whole boards come out where the papers and data sheets
-put them (docs/science.md, "The emulated board's law"). No predictor may read them.
+Numbers of the right size, set by hand so that whole boards come out where the papers, their public tables
+and data sheets put them (docs/science.md, "The emulated board's law"). No predictor may read them.
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,6 @@ silent agent's run to the next.
 
 import fcntl
 import logging
-import platform
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from profiling.agent.client import ServerAway, ServerClient, ServerRefused
+from profiling.agent.conditions import conditions
 from profiling.agent.measure import measure, measure_baseload
 from profiling.agent.measured import MeasuredRun
 from profiling.agent.rules import Progress, Rules
@@ -110,10 +110,11 @@ class Agent:
         options = run["options"]
         dvfs = options.get("dvfs", False)
         knobs = None if dvfs else Knobs(*(run[name] for name in Knobs._fields))
+        rules = Rules.from_options(options.get("rules", {}))
         shared: dict[str, Any] = {
-            "rules": Rules.from_options(options.get("rules", {})),
+            "rules": rules,
             "heartbeat": Heartbeat(self, run["id"]),
-            "conditions": {"agent": platform.node(), "python": platform.python_version()},
+            "conditions": conditions(self.board, rules.sample_period_s),
         }
         if options.get("baseload"):
             return measure_baseload(self.board, knobs, **shared)

@@ -48,8 +48,9 @@ def describe(
     may read what this process may not.
 
     Keys: product, compatible, l4t, jetpack, kernel, governor, cores, cpu_khz, gpu_khz, mem_khz (tables),
-    clusters, rails, total_rule, gpu_masks, fan, presets (id, name, cores, cpu_khz, gpu_khz, mem_khz, reboot,
-    default), mode_id in force, nvpmodel (the file's text), findings of its linter, and unknown.
+    clusters, rails, total_rule, gpu_masks, fan (its file), fan_pwm (0..255), presets (id, name, cores,
+    cpu_khz, gpu_khz, mem_khz, reboot, default), mode_id in force, nvpmodel (the file's text), findings of its
+    linter, and unknown.
     """
     tree = tree or Tree(root)
     found = Description(unknown={})
@@ -62,7 +63,8 @@ def describe(
     found["total_rule"] = list(total_rule(found["rails"] or ()))
     if not found["total_rule"]:
         found["unknown"]["total_rule"] = "no known set of these rails makes the module's power"
-    found.look("fan", lambda: _some(fan_file(tree), "no pwm fan"))
+    found.look("fan", lambda: _fan(tree))
+    found.look("fan_pwm", lambda: tree.number(_fan(tree)))
     _modes(found, tree)
     return found
 
@@ -71,6 +73,13 @@ def _some(value: Value, otherwise: str) -> Value:
     if not value:
         raise BoardError(otherwise)
     return value
+
+
+def _fan(tree: Tree) -> str:
+    path = fan_file(tree)
+    if path is None:
+        raise BoardError("no pwm fan")
+    return path
 
 
 def _software(found: Description, tree: Tree) -> None:

@@ -76,6 +76,7 @@ def test_a_sweep_is_measured_and_delivered_with_telemetry(agent, sweep):
     assert fast.energy_mj == pytest.approx(fast.time_ms * fast.power_mw / 1000, rel=0.1)
     assert fast.emulated
     assert fast.telemetry.get().rows > 5
+    assert (fast.provenance["governor"], fast.provenance["l4t"]) == ("schedutil", "35.4.1")
     assert Sweep.objects.get().state == Sweep.State.DONE
     assert agent.board.current() == found
 

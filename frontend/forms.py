@@ -13,6 +13,15 @@ from profiling.knobs import KNOB_NAMES
 from profiling.models import ApiToken, Device, DeviceModel, Workload
 
 T = TypeVar("T")
+METHOD_TITLES = {
+    "roofline": "roofline: formula, residual process and ensemble",
+    "powertrain": "powertrain: networks transferred from a reference",
+    "nn": "nn: networks from scratch",
+    "gp": "gp: Gaussian process",
+    "linear": "linear regression",
+    "nearest": "nearest measured mode (baseline)",
+    "maxn": "MAXN for every mode (baseline)",
+}
 KEEP, APART = "", "apart"
 
 
@@ -63,7 +72,10 @@ class FilesField(forms.FileField):
 
 class UploadForm(forms.Form):
     device_model = forms.ModelChoiceField(
-        DeviceModel.objects.all(), to_field_name="slug", help_text="What it was measured on."
+        DeviceModel.objects.all(),
+        to_field_name="slug",
+        empty_label="choose",
+        help_text="What it was measured on.",
     )
     device = forms.ModelChoiceField(
         Device.objects.filter(retired=False),
@@ -107,10 +119,13 @@ class TokenForm(forms.Form):
 
 
 class PredictorForm(forms.Form):
-    workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug")
-    device_model = forms.ModelChoiceField(DeviceModel.objects.all(), to_field_name="slug")
+    workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug", empty_label="choose")
+    device_model = forms.ModelChoiceField(
+        DeviceModel.objects.all(), to_field_name="slug", empty_label="choose"
+    )
     method = forms.ChoiceField(
-        choices=[("", "the recommended one"), *((name, name) for name in METHODS)], required=False
+        choices=[("", "the recommended one"), *((name, METHOD_TITLES.get(name, name)) for name in METHODS)],
+        required=False,
     )
     references = forms.ModelMultipleChoiceField(
         Workload.objects.all(),

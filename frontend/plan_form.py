@@ -1,8 +1,10 @@
 """The question of the planner as it stands in the address: people's units in, PlanQuestion out."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
+from django.urls import reverse
 
 from modeling.answers import PlanQuestion
 from modeling.core.objectives import OBJECTIVES
@@ -24,6 +26,13 @@ CEILINGS = (
     ("time_ms", "time_ms", 1),
     ("energy_j", "energy_mj", 1000),
 )
+UNITS = {
+    "power_w": "W",
+    "time_ms": "ms",
+    "energy_j": "J",
+    "epoch_min": "min an epoch",
+    "epoch_kj": "kJ an epoch",
+}
 EPOCH, MINIBATCH = ("epoch_min", "epoch_kj"), ("time_ms", "energy_j")
 RISK_PCT = 5
 
@@ -117,3 +126,30 @@ class PlanForm(forms.Form):
     @property
     def knob_fields(self) -> list[forms.BoundField]:
         return [self[f"{name}_{end}"] for name in KNOB_NAMES for end in ("min", "max")] if self.board else []
+
+
+def address_of(pair: dict[str, str], question: dict[str, Any]) -> str:
+    """The planner's address for a kept question, as PlanQuestion gives it in JSON."""
+    asked: dict[str, Any] = dict(pair)
+    for ours, theirs, factor in CEILINGS:
+        if question[theirs] is not None:
+            asked[ours] = f"{question[theirs] / factor:g}"
+    asked["risk"] = f"{question['risk'] * 100:g}"
+    asked["objective"] = question["objective"]
+    if question["objective"] == "weighted":
+        asked["weight"] = question["energy_weight"]
+    for name, (low, high) in question["allowed"].items():
+        asked |= {f"{name}_min": low, f"{name}_max": high}
+    asked["minibatch"] = question["minibatch"]
+    return f"{reverse('plan')}?{urlencode({key: value for key, value in asked.items() if value is not None})}"
+
+
+def question_words(question: dict[str, Any]) -> str:
+    """'fastest within 20 W, risk 5 %'"""
+    labels = {theirs: (factor, UNITS[ours]) for ours, theirs, factor in CEILINGS}
+    limits = [
+        f"{question[name] / factor:g} {unit}" for name, (factor, unit) in labels.items() if question[name]
+    ]
+    aim = AIMS.get(question["objective"], question["objective"])
+    within = f" within {' and '.join(limits)}, risk {question['risk'] * 100:g} %" if limits else ""
+    return f"{aim}{within}"

@@ -65,10 +65,12 @@ def of_run(run: Any, field: str, thousand: bool = False) -> str:
 
 
 @register.simple_tag
-def quantity(each: Quantity | None, unit: str, divisor: float = 1) -> str:
-    """A predicted value with its 90 % interval, to three digits."""
+def quantity(each: Quantity | dict[str, Any] | None, unit: str, divisor: float = 1) -> str:
+    """A predicted value with its 90 % interval, to three digits; of a fresh answer or a kept one."""
     if each is None:
         return unknown()
+    if isinstance(each, dict):
+        each = Quantity(**each)
     value = format_html('<span class="number">{} {}</span>', significant(each.value / divisor), unit)
     if each.low is None or each.high is None:
         return value
@@ -77,9 +79,11 @@ def quantity(each: Quantity | None, unit: str, divisor: float = 1) -> str:
 
 
 @register.simple_tag
-def epoch_time(each: Quantity | None) -> str:
+def epoch_time(each: Quantity | dict[str, Any] | None) -> str:
     if each is None:
         return unknown()
+    if isinstance(each, dict):
+        each = Quantity(**each)
     unit, divisor = ("s", 1) if each.value < 120 else ("min", 60) if each.value < 7200 else ("h", 3600)
     return quantity(each, unit, divisor)
 
@@ -94,7 +98,9 @@ SHORTFALLS = {
 
 
 @register.filter
-def shortfall(each: Shortfall) -> str:
+def shortfall(each: Shortfall | dict[str, Any]) -> str:
+    if isinstance(each, dict):
+        each = Shortfall(**each)
     words, divisor = SHORTFALLS[each.ceiling]
     limit, needed = (words.format(significant(value / divisor)) for value in (each.limit, each.needed))
     return f"No mode keeps {limit} at this risk. The closest needs {needed}."

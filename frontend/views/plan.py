@@ -2,15 +2,20 @@ from typing import Any
 
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from frontend.charts import plan_columns, plan_marks
-from frontend.plan_form import PlanForm
+from frontend.guards import HtmxRequest, engineer, page_of
+from frontend.plan_form import PlanForm, address_of, question_words
 from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
+from modeling.selectors.plans import plan_list
 from modeling.selectors.predictors import predictor_list
-from modeling.services.plans import plan_make
+from modeling.services.plans import plan_make, plan_save
 from profiling.errors import Conflict, InvalidInput
 
 # Plotly's WebGL traces compile their draw calls with Function(); no other page allows that.
@@ -19,7 +24,7 @@ DAY_S = 86_400
 
 
 def asked_question(request: HttpRequest) -> PlanForm:
-    form = PlanForm(request.GET)
+    form = PlanForm(request.POST or request.GET)
     if not form.is_valid():
         raise InvalidInput(" ".join(f"{name}: {said[0]}" for name, said in form.errors.items()))
     return form
@@ -72,3 +77,34 @@ def plan_nvpmodel(request: HttpRequest) -> HttpResponse:
     file = HttpResponse(answer.nvpmodel, content_type="text/plain; charset=utf-8")
     file["Content-Disposition"] = f'attachment; filename="{answer.workload}-{answer.device_model}.conf"'
     return file
+
+
+@require_POST
+def plan_keep(request: HtmxRequest) -> HttpResponse:
+    user = engineer(request)
+    form = asked_question(request)
+    asked = form.cleaned_data
+    answer = plan_make(
+        workload=asked["workload"], device_model=asked["device_model"], question=form.question()
+    )
+    plan = plan_save(answer=answer, user=user)
+    address = reverse("plan-detail", args=[plan.pk])
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+
+
+def plan_list_page(request: HttpRequest) -> HttpResponse:
+    page = page_of(request, plan_list().order_by("-created"))
+    rows = [(plan, question_words(plan.question)) for plan in page]
+    return render(request, "frontend/plan/list.html", {"page": page, "rows": rows})
+
+
+def plan_detail_page(request: HttpRequest, pk: int) -> HttpResponse:
+    plan = get_object_or_404(plan_list(), pk=pk)
+    pair = {"workload": plan.workload.slug, "device_model": plan.device_model.slug}
+    context = {
+        "plan": plan,
+        "answer": plan.answer,
+        "words": question_words(plan.question),
+        "address": address_of(pair, plan.question),
+    }
+    return render(request, "frontend/plan/detail.html", context)

@@ -16,12 +16,13 @@ def workload_list_page(request: HttpRequest) -> HttpResponse:
 
 def workload_page(request: HttpRequest, slug: str) -> HttpResponse:
     workload = get_object_or_404(workload_list(), slug=slug)
+    boards = workload_boards(workload)
     context = {
         "workload": workload,
-        "boards": workload_boards(workload),
+        "boards": boards,
         "uploads": upload_list().filter(workload=workload)[:20],
         "predictors": predictor_list().filter(workload=workload)[:10],
-        "form": UploadForm(initial={"device_model": request.GET.get("device_model")}),
+        "form": UploadForm(initial={"device_model": boards[0]["device_model__slug"] if boards else None}),
     }
     return render(request, "frontend/workload/detail.html", context)
 

@@ -11,6 +11,7 @@ FILE = Path(__file__).with_name("published_figures.json")
 @dataclass(frozen=True)
 class Paper:
     key: str
+    short: str
     title: str
     authors: str
     venue: str

@@ -15,7 +15,7 @@ def published_list(*, paper: str = "", device_model: str = "", topic: str = "") 
 def published_choices() -> dict[str, list[tuple[str, str]]]:
     """Which values each filter knows, as (value, label)."""
     figures = published_figures()
-    papers = {figure.paper.key: figure.paper.title for figure in figures}
+    papers = {figure.paper.key: figure.paper.short for figure in figures}
     return {
         "paper": list(papers.items()),
         "device_model": sorted({(f.device_model, f.device_model) for f in figures}),

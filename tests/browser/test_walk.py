@@ -74,6 +74,9 @@ def test_from_signing_in_to_the_plan(signed_in: Page, orin: DeviceModel, measure
     assert "power_w=20" in page.url
     assert "time_ms" not in page.url
     expect(page.locator("#nvpmodel")).to_contain_text("POWER_MODEL")
+    page.click("text=Keep this plan")
+    expect(page.locator("h1")).to_contain_text("fastest within 20 W, risk 5 %")
+    no_violations(page)
 
 
 def test_the_budget_line_moves_by_keys_and_the_zoom_stays(signed_in: Page, planned: str) -> None:
@@ -122,6 +125,7 @@ PATHS = (
     "/device-models/orin-mini/",
     "/predictors/",
     "/tokens/",
+    "/plans/",
     "/plan/",
     "/search/?q=resnet",
 )

@@ -5,7 +5,7 @@ import pytest
 from django.urls import reverse
 
 from modeling.answers import PlanQuestion
-from modeling.models import PredictionSet
+from modeling.models import Plan, PredictionSet
 from modeling.selectors.landscape import landscape
 from modeling.services.plans import plan_make
 
@@ -143,3 +143,44 @@ def test_replanning_asks_the_database_little(ask, django_assert_max_num_queries)
     ask()
     with django_assert_max_num_queries(20):
         ask(headers={"HX-Request": "true"}, power_w=18)
+
+
+@pytest.fixture
+def kept(browser, ready):
+    browser.post(reverse("plan-keep"), {**PAIR, "power_w": 20, "objective": "leanest", "cores_max": 4})
+    return Plan.objects.get()
+
+
+def test_a_kept_plan_is_listed_and_shown_as_it_was_believed(browser, kept):
+    PredictionSet.objects.all().delete()
+    assert "least power within 20 W, risk 5 %" in browser.get(reverse("plan-list")).content.decode()
+    page = browser.get(reverse("plan-detail", args=[kept.pk])).content.decode()
+    assert "Your mode" in page
+    assert kept.answer["reason"] in page
+    assert "least power within 20 W" in browser.get("/").content.decode()
+
+
+def test_a_kept_plan_asks_the_same_question_again(browser, kept):
+    address = browser.get(reverse("plan-detail", args=[kept.pk])).context["address"]
+    question = browser.get(address).context["answer"].question
+    assert (question.power_mw, question.objective, question.allowed) == (
+        20_000,
+        "leanest",
+        {"cores": (None, 4)},
+    )
+
+
+def test_a_plan_nothing_keeps_can_be_kept_too(browser, ready):
+    browser.post(reverse("plan-keep"), {**PAIR, "power_w": 1})
+    assert "none fits" in browser.get(reverse("plan-list")).content.decode()
+
+
+def test_a_viewer_plans_but_keeps_nothing(client, vera, ready):
+    client.force_login(vera)
+    assert "Your mode" in client.get(reverse("plan"), PAIR).content.decode()
+    assert client.post(reverse("plan-keep"), PAIR).status_code == 403
+
+
+def test_htmx_is_sent_to_the_kept_plan(browser, ready):
+    answer = browser.post(reverse("plan-keep"), PAIR, headers={"HX-Request": "true"})
+    assert answer["HX-Redirect"] == reverse("plan-detail", args=[Plan.objects.get().pk])

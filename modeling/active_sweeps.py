@@ -7,16 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from django.db import transaction
 
-from modeling.core.active import Outlook, choose_next, outlook
+from modeling.core.active import Aim, Outlook, choose_next, outlook
 from modeling.core.prediction import FloatArray, IntArray
 from modeling.core.predictors.roofline import RooflinePredictor
 from modeling.core.roofline.belief import Belief, belief_for
 from modeling.core.sampling import STEPS
-from modeling.selectors.references import Source, default_references, source
+from modeling.selectors.references import Source, default_references
+from modeling.services.predictors import predictor_request
 from modeling.training import FIT_ERRORS, prepared
+from profiling.errors import Conflict
 from profiling.knobs import Knobs
-from profiling.models import Sweep
-from profiling.services.sweeps import OPEN, WAITING, sweep_close, sweep_extend
+from profiling.models import Run, Sweep
+from profiling.selectors.runs import measured_table
+from profiling.services.sweeps import OPEN, WAITING, sweep_close, sweep_extend, wanted
 
 logger = logging.getLogger(__name__)
 
@@ -38,44 +41,83 @@ class Campaign:
     power_mw: FloatArray
 
 
+@dataclass(frozen=True)
+class Decision:
+    """The modes to measure next, or none, and why."""
+
+    modes: list[Knobs]
+    message: str
+
+
 def sweep_choose(*, sweep_id: int) -> None:
     """Extend a drained active sweep, or close it when it has its modes or more would hardly help."""
     sweep = Sweep.objects.select_related("workload", "device__device_model").get(pk=sweep_id)
-    if not waits_for_choice(sweep):
+    seen = sweep.runs.count()
+    if not waits_for_choice(sweep, seen):
         return
     try:
-        choose_or_close(sweep)
+        decision = decide(sweep, seen)
     except FIT_ERRORS as error:
         logger.warning("sweep %s: %s", sweep_id, error)
-        sweep_close(sweep_id=sweep_id, message=f"No further mode could be chosen: {error}.")
+        decision = Decision([], f"No further mode could be chosen: {error}.")
+    carry_out(sweep, seen, decision)
 
 
-def choose_or_close(sweep: Sweep) -> None:
+def decide(sweep: Sweep, seen: int) -> Decision:
     campaign = campaign_of(sweep)
-    count = next_batch(sweep, campaign)
+    count = next_batch(sweep, seen, campaign)
     if count <= 0:
-        sweep_close(sweep_id=sweep.pk)
-        return
-    promise = promise_of(campaign, count, sweep.options.get("seed", 0))
-    if promise is not None and not promise.worthwhile and len(campaign.rows) >= MODES_BEFORE_STOPPING:
-        sweep_close(sweep_id=sweep.pk, message=f"Stopped early. {promise}.")
-        return
-    modes = chosen(campaign, count, sweep.options.get("seed", 0))
-    with transaction.atomic():
-        Sweep.objects.select_for_update().get(pk=sweep.pk)
-        if waits_for_choice(sweep):
-            sweep_extend(sweep=sweep, modes=modes)
-            Sweep.objects.filter(pk=sweep.pk).update(message=str(promise or ""))
+        return Decision([], "" if seen >= wanted(sweep) else "The board has no further mode to measure.")
+    seed = sweep.options.get("seed", 0)
+    promise = promise_of(campaign, count, seed)
+    # Whoever asks for more is given a first batch, however little it may bring.
+    if (
+        promise is not None
+        and not promise.worthwhile
+        and seen
+        and len(campaign.rows) >= MODES_BEFORE_STOPPING
+    ):
+        return Decision([], f"Stopped early. {promise}.")
+    return Decision(chosen(campaign, count, seed, sweep.options.get("aim", "all")), str(promise or ""))
 
 
-def waits_for_choice(sweep: Sweep) -> bool:
+@transaction.atomic
+def carry_out(sweep: Sweep, seen: int, decision: Decision) -> None:
+    """Unless the sweep went on or ended while the decision was made."""
+    Sweep.objects.select_for_update().get(pk=sweep.pk)
+    if not waits_for_choice(sweep, seen):
+        return
+    if decision.modes:
+        sweep_extend(sweep=sweep, modes=decision.modes)
+        Sweep.objects.filter(pk=sweep.pk).update(message=decision.message)
+    else:
+        sweep_close(sweep_id=sweep.pk, message=decision.message)
+        transaction.on_commit(lambda: predict_from(sweep), robust=True)
+
+
+def predict_from(sweep: Sweep) -> None:
+    """The predictor that chose the modes is what they were measured for."""
+    if sweep.runs.filter(state=Run.State.COMPLETE).exists():
+        try:
+            predictor_request(
+                workload=sweep.workload, device_model=sweep.device.device_model, user=sweep.requested_by
+            )
+        except Conflict as hindrance:
+            logger.warning("sweep %s: %s", sweep.pk, hindrance)
+
+
+def waits_for_choice(sweep: Sweep, seen: int) -> bool:
     still_open = Sweep.objects.filter(pk=sweep.pk, state__in=OPEN).exists()
-    return still_open and not sweep.runs.filter(state__in=WAITING).exists()
+    waiting = sweep.runs.filter(state__in=WAITING).exists()
+    return still_open and not waiting and sweep.runs.count() == seen
 
 
 def campaign_of(sweep: Sweep) -> Campaign:
-    """Modes that this sweep already tried in vain are not offered again."""
-    target = source(sweep.workload, sweep.device.device_model)
+    """Modes that this sweep already tried in vain are not offered again. An emulated board learns from
+    emulated runs only, and a real one from real ones."""
+    board = sweep.device.device_model
+    table = measured_table(workload=sweep.workload, device_model=board, emulated=sweep.device.emulated)
+    target = Source(sweep.workload, board, table)
     ranges, size = sweep.device.ranges, sweep.workload.minibatch
     here = np.flatnonzero((target.table.minibatch == size) & (ranges.ranks(target.table.knobs) >= 0))
     ranks = ranges.ranks(target.table.knobs[here])
@@ -97,12 +139,11 @@ def belief_of(target: Source) -> Belief:
     return belief_for(fitted, np.array(target.device_model.maximum, dtype=float), target.workload.kind)
 
 
-def next_batch(sweep: Sweep, campaign: Campaign) -> int:
+def next_batch(sweep: Sweep, seen: int, campaign: Campaign) -> int:
     """Up to the next count at which an active campaign fits again, within what was asked and what is left."""
     measured = len(campaign.rows)
-    wanted = sweep.options["count"] - sweep.runs.count()
     step = next((step for step in STEPS if step > measured), measured + STEPS[-1])
-    return min(step - measured, wanted, len(campaign.modes) - measured)
+    return min(step - measured, wanted(sweep) - seen, len(campaign.modes) - measured)
 
 
 def promise_of(campaign: Campaign, count: int, seed: int) -> Outlook | None:
@@ -113,7 +154,8 @@ def promise_of(campaign: Campaign, count: int, seed: int) -> Outlook | None:
     return outlook(campaign.belief, campaign.modes, *known, count=count, seed=seed)
 
 
-def chosen(campaign: Campaign, count: int, seed: int) -> list[Knobs]:
+def chosen(campaign: Campaign, count: int, seed: int, aim: Aim) -> list[Knobs]:
     known = (campaign.rows, campaign.time_ms, campaign.power_mw)
-    rows = choose_next(campaign.belief, campaign.modes, *known, count, seed=seed)
+    aim = aim if len(campaign.rows) else "all"
+    rows = choose_next(campaign.belief, campaign.modes, *known, count, seed=seed, aim=aim)
     return [Knobs(*mode) for mode in campaign.modes[rows].tolist()]

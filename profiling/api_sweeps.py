@@ -69,11 +69,10 @@ class SweepViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         asked = SweepRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         fields = dict(asked.validated_data)
-        workload, listed = fields.pop("workload"), fields.pop("modes", [])
+        listed = fields.pop("modes", [])
         modes = sweep_plan_modes(listed=listed, **fields)
         options = {name: fields.pop(name) for name in ("count", "seed")}
         sweep = sweep_request(
-            workload=workload,
             modes=modes,
             options=options,
             user=person(request),

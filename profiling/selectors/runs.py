@@ -60,16 +60,20 @@ def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Ru
     )
 
 
-def measured_table(*, workload: Workload, device_model: DeviceModel) -> MeasuredTable:
+def measured_table(
+    *, workload: Workload, device_model: DeviceModel, emulated: bool | None = None
+) -> MeasuredTable:
+    """emulated: None is the rule above; a sweep that chooses as it goes looks at its own kind of run only."""
     fields = ("cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "id", "time_ms", "power_mw")
     rows = [
-        (emulated, row)
-        for emulated, flags, *row in usable_runs(workload=workload, device_model=device_model)
+        (made_up, row)
+        for made_up, flags, *row in usable_runs(workload=workload, device_model=device_model)
         .order_by("id")
         .values_list("emulated", "flags", *fields)
         if EXCLUDING_FLAGS.isdisjoint(flags)
     ]
-    emulated = all(each for each, _ in rows) and bool(rows)
+    if emulated is None:
+        emulated = all(each for each, _ in rows) and bool(rows)
     used = [row for each, row in rows if each == emulated]
     numbers = np.array([row[:6] for row in used], dtype=np.int64).reshape(-1, 6)
     measured = np.array([row[6:] for row in used], dtype=float).reshape(-1, 2)

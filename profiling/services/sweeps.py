@@ -12,6 +12,7 @@ from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import KnobRange, Knobs
 from profiling.models import Device, PowerMode, Run, Sweep, Workload
 from profiling.modes import chosen_modes, measuring_order, unique
+from profiling.selectors.runs import usable_runs
 from profiling.signals import sweep_drained
 from profiling.wake import wake_agent
 
@@ -30,16 +31,25 @@ def sweep_request(
     user: User | None = None,
     options: dict[str, Any] | None = None,
 ) -> Sweep:
-    """A new sweep with a pending run for each mode. An `active` sweep begins with the modes given and is
-    extended by the predictor whenever its runs are used up."""
+    """A new sweep with a pending run for each mode. An `active` sweep may begin with none, and is extended by
+    the predictor whenever its runs are used up."""
     if device.retired:
         raise Conflict(f"{device} is retired. Choose another board, or put it back into service.")
-    check_modes(modes, device.ranges)
+    if modes or strategy != "active":
+        check_modes(modes, device.ranges)
     sweep = Sweep.objects.create(
         device=device, workload=workload, strategy=strategy, requested_by=user, options=options or {}
     )
-    sweep_extend(sweep=sweep, modes=modes)
+    if modes:
+        sweep_extend(sweep=sweep, modes=modes)
+    else:
+        ask_for_modes(sweep)
     return sweep
+
+
+def ask_for_modes(sweep: Sweep) -> None:
+    """Of whoever chooses for it, once everybody can see that it has none waiting."""
+    transaction.on_commit(lambda: sweep_settle(sweep_id=sweep.pk), robust=True)
 
 
 def check_modes(modes: Sequence[Knobs], ranges: KnobRange) -> None:
@@ -110,10 +120,19 @@ def sweep_resume(*, sweep: Sweep) -> None:
     if sweep.state in OPEN:
         raise Conflict(f"The sweep is still {sweep.state}.")
     unfinished = sweep.runs.filter(state__in=(Run.State.CANCELLED, Run.State.FAILED))
-    if not unfinished.update(state=Run.State.PENDING, attempts=0, failure=""):
+    again = unfinished.update(state=Run.State.PENDING, attempts=0, failure="")
+    if not again and sweep.runs.count() >= wanted(sweep):
         raise Conflict("Every run of this sweep is complete. Request a new sweep to measure again.")
     Sweep.objects.filter(pk=sweep.pk).update(state=Sweep.State.PENDING, finished=None, message="")
-    wake_agent(sweep.device.slug)
+    if again:
+        wake_agent(sweep.device.slug)
+    else:
+        ask_for_modes(sweep)
+
+
+def wanted(sweep: Sweep) -> int:
+    """How many runs an `active` sweep may grow to; other sweeps have all of theirs from the start."""
+    return sweep.options.get("count", 0) if sweep.strategy == "active" else 0
 
 
 def sweep_settle(*, sweep_id: int) -> None:
@@ -144,10 +163,18 @@ def sweeps_settle() -> None:
 
 
 def sweep_plan_modes(
-    *, device: Device, strategy: str, listed: Sequence[dict[str, int]], count: int, seed: int
+    *,
+    device: Device,
+    workload: Workload,
+    strategy: str,
+    listed: Sequence[dict[str, int]],
+    count: int,
+    seed: int,
 ) -> list[Knobs]:
     """What a request measures first, for the page that shows it and for the request itself."""
     named = [Knobs(**mode) for mode in listed]
     if (strategy == "list") != bool(named):
         raise InvalidInput("Strategy `list` needs modes, and only that one takes them.")
+    if strategy == "active" and usable_runs(workload=workload, device_model=device.device_model).exists():
+        return []
     return chosen_modes(strategy, device.ranges, device.device_model.presets, named, count, seed)

@@ -1,6 +1,7 @@
 """Boards whose every mode is known by formula, so that tests can measure a few and check the rest."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,13 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     messages: list[int] = []
     monkeypatch.setattr(Signature, "delay", lambda self: messages.extend(self.args))
     return messages
+
+
+@pytest.fixture
+def after_commit(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any) -> Any:
+    """What is done once a transaction is committed; no board hears of it."""
+    monkeypatch.setattr("profiling.services.sweeps.wake_agent", lambda slug: None)
+    return django_capture_on_commit_callbacks
 
 
 @pytest.fixture

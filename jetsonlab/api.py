@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 
 from jetsonlab.problems import no_such_address
 from modeling.api import PlanViewSet, PredictorViewSet
+from modeling.api_evaluations import EvaluationViewSet
 from profiling import api_agents
 from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
 from profiling.api_runs import RunViewSet
@@ -22,6 +23,7 @@ router.register("sweeps", SweepViewSet)
 router.register("tokens", TokenViewSet)
 router.register("predictors", PredictorViewSet)
 router.register("plans", PlanViewSet)
+router.register("evaluations", EvaluationViewSet)
 
 agent_urls = [
     path("ping/", api_agents.PingView.as_view(), name="agent-ping"),

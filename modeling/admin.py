@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from modeling.models import Plan, PredictionSet, Predictor
+from modeling.models import Evaluation, Plan, PredictionSet, Predictor
 from modeling.selectors.predictors import predictor_list, set_list
 
 
@@ -50,3 +50,11 @@ class PlanAdmin(ReadMostly):
     list_filter = ["device_model", "workload"]
     list_select_related = ["workload", "device_model", "power_mode", "requested_by"]
     search_fields = ["workload__name", "requested_by__username"]
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(ReadMostly):
+    list_display = ["id", "title", "state", "emulated", "requested_by", "created"]
+    list_filter = ["state", "emulated"]
+    list_select_related = ["requested_by"]
+    search_fields = ["title"]

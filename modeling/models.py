@@ -97,3 +97,42 @@ class Plan(models.Model):
 
     def __str__(self) -> str:
         return f"plan for {self.workload} on {self.device_model}"
+
+
+class Evaluation(models.Model):
+    """What `evaluate` found of some methods on one target: a line of the leaderboard per result.
+
+    Computed here: PENDING -> RUNNING -> READY, or FAILED with the reason. Brought in from elsewhere: READY.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        RUNNING = "running"
+        READY = "ready"
+        FAILED = "failed"
+
+    title = models.CharField(max_length=200)
+    workload = models.ForeignKey(
+        Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="evaluations"
+    )
+    device_model = models.ForeignKey(DeviceModel, on_delete=models.PROTECT, null=True, blank=True)
+    options = models.JSONField(default=dict, help_text="methods, counts, repeats, sampling, seed, verify")
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
+    step = models.CharField(max_length=100, blank=True)
+    failure = models.TextField(blank=True)
+    emulated = models.BooleanField(default=False)
+    results = models.JSONField(default=list, help_text="as `evaluate --json` prints them")
+    digest = models.CharField(max_length=64, blank=True, help_text="of results brought in from elsewhere")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True
+    )
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["digest"], condition=~models.Q(digest=""), name="evaluation_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.title

@@ -5,6 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready
 
+from modeling.services.evaluations import evaluations_rescue
 from modeling.services.predictors import predictors_rescue
 
 
@@ -22,6 +23,14 @@ def choose_modes(sweep_id: int) -> None:
     sweep_choose(sweep_id=sweep_id)
 
 
+@shared_task
+def run_evaluation(evaluation_id: int) -> None:
+    from modeling.evaluating import evaluation_run
+
+    evaluation_run(evaluation_id=evaluation_id)
+
+
 @worker_ready.connect
 def look_for_work(**_: Any) -> None:
     predictors_rescue()
+    evaluations_rescue()

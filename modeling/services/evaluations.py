@@ -1,0 +1,92 @@
+"""The leaderboard's entries: brought in as `evaluate --json` printed them, or computed here by a worker."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from modeling.core.predictors import METHODS
+from modeling.core.sampling import STRATEGIES
+from modeling.models import Evaluation
+from modeling.selectors.references import REFERENCE_MODES, source
+from profiling.errors import Conflict, InvalidInput
+from profiling.models import DeviceModel, Workload
+from profiling.wake import wake_worker
+
+EVALUATE = "modeling.tasks.run_evaluation"
+
+
+@transaction.atomic
+def evaluation_import(
+    *, title: str, results: list[dict[str, Any]], emulated: bool = False, user: User | None = None
+) -> Evaluation:
+    """The same results sent again are the same evaluation."""
+    digest = hashlib.sha256(json.dumps(results, sort_keys=True).encode()).hexdigest()
+    known = Evaluation.objects.filter(digest=digest).first()
+    return known or Evaluation.objects.create(
+        title=title,
+        results=results,
+        digest=digest,
+        emulated=emulated,
+        state=Evaluation.State.READY,
+        requested_by=user,
+    )
+
+
+@transaction.atomic
+def evaluation_request(
+    *,
+    workload: Workload,
+    device_model: DeviceModel,
+    methods: Sequence[str],
+    counts: Sequence[int] = (10, 50),
+    repeats: int = 10,
+    sampling: str = "random",
+    seed: int = 0,
+    verify: bool = False,
+    user: User | None = None,
+) -> Evaluation:
+    """Methods against the pair's own full table: some modes shown, all of them predicted."""
+    target = source(workload, device_model)
+    if unknown := [name for name in methods if name not in METHODS]:
+        raise InvalidInput(f"{', '.join(unknown)}: no such method. Choose of {', '.join(METHODS)}.")
+    if sampling not in STRATEGIES:
+        raise InvalidInput(f"{sampling!r} is no way of sampling. Choose one of {', '.join(STRATEGIES)}.")
+    if len(target.table) < max(REFERENCE_MODES, *counts):
+        raise Conflict(
+            f"{workload} on {device_model} has {len(target.table)} measured modes; to judge predictions by "
+            f"them takes at least {max(REFERENCE_MODES, *counts)}."
+        )
+    evaluation = Evaluation.objects.create(
+        title=f"{workload} on {device_model}",
+        workload=workload,
+        device_model=device_model,
+        emulated=target.table.emulated,
+        options={
+            "methods": list(methods),
+            "counts": list(counts),
+            "repeats": repeats,
+            "sampling": sampling,
+            "seed": seed,
+            "verify": verify,
+        },
+        requested_by=user,
+    )
+    wake_worker(EVALUATE, evaluation.pk)
+    return evaluation
+
+
+def evaluation_claim(*, evaluation_id: int) -> Evaluation | None:
+    claimed = Evaluation.objects.filter(pk=evaluation_id, state=Evaluation.State.PENDING).update(
+        state=Evaluation.State.RUNNING
+    )
+    return Evaluation.objects.get(pk=evaluation_id) if claimed else None
+
+
+def evaluations_rescue() -> None:
+    """Messages that were lost are sent again."""
+    for pk in Evaluation.objects.filter(state=Evaluation.State.PENDING).values_list("pk", flat=True):
+        wake_worker(EVALUATE, pk)

@@ -30,9 +30,12 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// Plain http has no clipboard but on this machine itself: then the text is selected, ready for Ctrl-C.
 async function copyFrom(button) {
   const said = button.textContent;
-  await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
+  const source = document.querySelector(button.dataset.copy);
+  if (!navigator.clipboard) return void getSelection().selectAllChildren(source);
+  await navigator.clipboard.writeText(source.textContent.trim());
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = said; }, 1500);
 }

@@ -287,7 +287,9 @@ powerInput.addEventListener("input", () => plot.data && placeLine());
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id === "plan-answer") draw();
 });
-document.querySelector("[data-copy-address]").addEventListener("click", async (event) => {
+const copyAddress = document.querySelector("[data-copy-address]");
+copyAddress.hidden = !navigator.clipboard;
+copyAddress.addEventListener("click", async (event) => {
   await navigator.clipboard.writeText(location.href);
   event.target.textContent = "Copied";
   setTimeout(() => { event.target.textContent = "Copy link"; }, 1500);

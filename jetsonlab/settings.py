@@ -169,6 +169,7 @@ SPECTACULAR_SETTINGS = {
         "RunState": "profiling.models.Run.State",
         "UploadState": "profiling.models.Upload.State",
         "SweepState": "profiling.models.Sweep.State",
+        "PredictionMethod": "modeling.serializers.METHOD_NAMES",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

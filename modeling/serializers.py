@@ -11,6 +11,7 @@ from modeling.core.predictors import METHODS
 from modeling.models import Plan, Predictor
 from profiling.models import DeviceModel, Workload
 
+METHOD_NAMES = sorted(METHODS)
 CEILINGS = ("power_mw", "time_ms", "energy_mj", "epoch_s", "epoch_energy_j")
 NEWEST = "left out: the newest that fits the data, baselines last"
 ASKED_ALIKE = (*CEILINGS, "risk", "objective", "energy_weight")
@@ -41,7 +42,7 @@ class PredictorRequestSerializer(serializers.Serializer):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all())
     method = serializers.ChoiceField(
-        choices=sorted(METHODS), required=False, help_text="left out: the best there is"
+        choices=METHOD_NAMES, required=False, help_text="left out: the best there is"
     )
     references = slug(
         queryset=Workload.objects.all(),

@@ -4,10 +4,9 @@ from rest_framework import serializers
 from rest_framework.fields import Field
 
 from modeling.core.evaluation import FIGURES
-from modeling.core.predictors import METHODS
 from modeling.core.sampling import STRATEGIES
 from modeling.models import Evaluation
-from modeling.serializers import slug
+from modeling.serializers import METHOD_NAMES, slug
 from profiling.models import DeviceModel, Workload
 
 SPREAD = ("", "_q1", "_q3", "_min", "_max")
@@ -33,7 +32,7 @@ class BudgetScoresSerializer(serializers.Serializer):
         return {**super().get_fields(), **spread_fields(BUDGET)}
 
 
-class ResultSerializer(serializers.Serializer):
+class EvaluationResultSerializer(serializers.Serializer):
     """One method at one number of profiled modes, as `evaluate --json` prints it."""
 
     target = serializers.CharField(max_length=200)
@@ -50,7 +49,7 @@ class ResultSerializer(serializers.Serializer):
         return {**super().get_fields(), **figures}
 
 
-class LeaderboardRowSerializer(ResultSerializer):
+class LeaderboardRowSerializer(EvaluationResultSerializer):
     evaluation = serializers.IntegerField()
     title = serializers.CharField()
     emulated = serializers.BooleanField()
@@ -60,7 +59,7 @@ class EvaluationSerializer(serializers.ModelSerializer):
     workload: Field = slug(read_only=True)
     device_model: Field = slug(read_only=True)
     requested_by: Field = serializers.SlugRelatedField(slug_field="username", read_only=True)
-    results = ResultSerializer(many=True, read_only=True)
+    results = EvaluationResultSerializer(many=True, read_only=True)
 
     class Meta:
         model = Evaluation
@@ -71,14 +70,14 @@ class EvaluationSerializer(serializers.ModelSerializer):
 class EvaluationImportSerializer(serializers.Serializer):
     title = serializers.CharField(max_length=200)
     emulated = serializers.BooleanField(default=False, help_text="the target was an emulated board")
-    results = ResultSerializer(many=True, allow_empty=False)
+    results = EvaluationResultSerializer(many=True, allow_empty=False)
 
 
 class EvaluationRequestSerializer(serializers.Serializer):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all())
     methods = serializers.ListField(
-        child=serializers.ChoiceField(choices=sorted(METHODS)), min_length=1, max_length=len(METHODS)
+        child=serializers.ChoiceField(choices=METHOD_NAMES), min_length=1, max_length=len(METHOD_NAMES)
     )
     counts = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=200),

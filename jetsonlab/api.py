@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 
 from jetsonlab.problems import no_such_address
 from modeling.api import PlanViewSet, PredictorViewSet
+from modeling.api_estimates import SweepEstimateView
 from modeling.api_evaluations import EvaluationViewSet
 from profiling import api_agents
 from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
@@ -35,6 +36,7 @@ agent_urls = [
 ]
 
 urlpatterns = [
+    path("sweeps/estimate/", SweepEstimateView.as_view(), name="sweep-estimate"),
     path("", include(router.urls)),
     path("agent/", include(agent_urls)),
     re_path(r"^(?P<path>.*)$", no_such_address),

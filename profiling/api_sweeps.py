@@ -8,10 +8,12 @@ from rest_framework.fields import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from profiling.asking import SweepQuestion
+from profiling.knobs import Knobs
 from profiling.models import Device, Sweep, Workload
 from profiling.modes import STRATEGIES
 from profiling.selectors.sweeps import sweep_list
-from profiling.services.sweeps import sweep_cancel, sweep_plan_modes, sweep_request, sweep_resume
+from profiling.services.sweeps import sweep_ask, sweep_cancel, sweep_resume
 
 
 class SweepSerializer(serializers.ModelSerializer):
@@ -42,9 +44,30 @@ class SweepRequestSerializer(serializers.Serializer):
     strategy = serializers.ChoiceField(choices=sorted(STRATEGIES))
     modes = KnobsSerializer(many=True, required=False, help_text="for strategy `list`")
     count = serializers.IntegerField(
-        default=20, min_value=1, max_value=5000, help_text="for `random` and `active`"
+        default=20, min_value=1, max_value=5000, help_text="for `random`, and at most for `active`"
     )
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    dvfs = serializers.BooleanField(default=False, help_text="the board's governor sets the clocks: one run")
+    baseload = serializers.BooleanField(default=False, help_text="the board's own power, nothing running")
+    rules = serializers.DictField(
+        default=dict, help_text="of the measuring protocol: minibatches, settle_s …"
+    )
+    aim = serializers.ChoiceField(
+        choices=["all", "front", "power"], default="all", help_text="of `active`: what it shall learn best"
+    )
+    aim_power_mw = serializers.FloatField(
+        required=False, min_value=1, help_text="the power budget of aim `power`"
+    )
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        watts = asked.pop("aim_power_mw", None)
+        if (asked["aim"] == "power") != (watts is not None):
+            raise serializers.ValidationError({"aim_power_mw": ["Goes with aim `power`, and only with it."]})
+        return {**asked, "aim": watts or asked["aim"]}
+
+    def question(self) -> SweepQuestion:
+        modes = [Knobs(**mode) for mode in self.validated_data.get("modes", [])]
+        return SweepQuestion(**{**self.validated_data, "modes": modes})
 
 
 def person(request: Request) -> User:
@@ -68,17 +91,7 @@ class SweepViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def create(self, request: Request) -> Response:
         asked = SweepRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        fields = dict(asked.validated_data)
-        listed = fields.pop("modes", [])
-        modes = sweep_plan_modes(listed=listed, **fields)
-        options = {name: fields.pop(name) for name in ("count", "seed")}
-        sweep = sweep_request(
-            modes=modes,
-            options=options,
-            user=person(request),
-            **fields,
-        )
-        return self.answer(sweep, 201)
+        return self.answer(sweep_ask(question=asked.question(), user=person(request)), 201)
 
     @extend_schema(request=None, responses=SweepSerializer)
     @action(detail=True, methods=["post"])

@@ -8,17 +8,28 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from profiling.asking import SweepQuestion
 from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import KnobRange, Knobs
 from profiling.models import Device, PowerMode, Run, Sweep, Workload
-from profiling.modes import chosen_modes, measuring_order, unique
-from profiling.selectors.runs import usable_runs
+from profiling.modes import measuring_order, unique
 from profiling.signals import sweep_drained
 from profiling.wake import wake_agent
 
 MAX_RUNS = 5000
 OPEN = (Sweep.State.PENDING, Sweep.State.RUNNING)
 WAITING = (Run.State.PENDING, Run.State.CLAIMED)
+
+
+def sweep_ask(*, question: SweepQuestion, user: User | None = None) -> Sweep:
+    return sweep_request(
+        device=question.device,
+        workload=question.workload,
+        strategy=question.strategy,
+        modes=question.first_modes(),
+        user=user,
+        options=question.options,
+    )
 
 
 @transaction.atomic
@@ -160,21 +171,3 @@ def sweeps_settle() -> None:
         Sweep.objects.filter(state__in=OPEN).exclude(runs__state__in=WAITING).values_list("pk", flat=True)
     ):
         sweep_settle(sweep_id=pk)
-
-
-def sweep_plan_modes(
-    *,
-    device: Device,
-    workload: Workload,
-    strategy: str,
-    listed: Sequence[dict[str, int]],
-    count: int,
-    seed: int,
-) -> list[Knobs]:
-    """What a request measures first, for the page that shows it and for the request itself."""
-    named = [Knobs(**mode) for mode in listed]
-    if (strategy == "list") != bool(named):
-        raise InvalidInput("Strategy `list` needs modes, and only that one takes them.")
-    if strategy == "active" and usable_runs(workload=workload, device_model=device.device_model).exists():
-        return []
-    return chosen_modes(strategy, device.ranges, device.device_model.presets, named, count, seed)

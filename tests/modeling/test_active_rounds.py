@@ -6,21 +6,19 @@ import pytest
 from modeling import active_sweeps
 from modeling.active_sweeps import sweep_choose
 from modeling.models import Predictor
+from profiling.asking import SweepQuestion
 from profiling.models import Run, Sweep
 from profiling.services.agents import run_claim, run_complete, run_fail
-from profiling.services.sweeps import sweep_cancel, sweep_plan_modes, sweep_request, sweep_resume
+from profiling.services.sweeps import sweep_ask, sweep_cancel, sweep_resume
 from tests.modeling.conftest import truth
 
 
 @pytest.fixture
 def ask(emulator, resnet, eng, after_commit):
     def request(count: int, **options) -> Sweep:
-        pair = {"device": emulator, "workload": resnet, "strategy": "active"}
-        modes = sweep_plan_modes(**pair, listed=[], count=count, seed=0)
+        asked = {"device": emulator, "workload": resnet, "strategy": "active", "count": count, **options}
         with after_commit(execute=True):
-            return sweep_request(
-                **pair, modes=modes, user=eng, options={"count": count, "seed": 0, **options}
-            )
+            return sweep_ask(question=SweepQuestion(**asked), user=eng)
 
     return request
 

@@ -1,11 +1,14 @@
 """Which runs: the same filters in the page's address and in the API's."""
 
+from typing import Any
+
 import django_filters as filters
 from django.core.validators import MaxValueValidator
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 
+from profiling.flags import FLAGS, bits_with
 from profiling.models import Device, DeviceModel, Run, Upload, Workload
+from profiling.selectors.runs import run_history
 
 RANGE = ["exact", "gte", "lte"]
 SHOWN_STATES = [(state.value, state.label) for state in Run.State if state != Run.State.STAGED]
@@ -40,6 +43,11 @@ class RunFilter(filters.FilterSet):
         model = Run
         fields: list[str] = []
 
+    def __init__(self, data: Any = None, queryset: QuerySet[Run] | None = None, **more: Any) -> None:
+        if queryset is not None and data and data.get("state") == Run.State.SUPERSEDED:
+            queryset = run_history()
+        super().__init__(data, queryset, **more)
+
     def filter_emulated(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return runs.filter(emulated=value == "true")
 
@@ -48,7 +56,10 @@ class RunApiFilter(RunFilter):
     """With the ranges and flags for which the page has no room."""
 
     kind = filters.ChoiceFilter(field_name="workload__kind", choices=Workload.Kind.choices)
-    flag = filters.CharFilter(method="with_flag", label="carries this quality flag")
+    flag = filters.ChoiceFilter(
+        choices=[(flag, flag) for flag in FLAGS], method="with_flag", label="carries this quality flag"
+    )
+    uploader = filters.CharFilter(field_name="upload__uploader__username", label="Uploader")
     flagged = filters.BooleanFilter(method="with_any_flag", label="carries any quality flag")
 
     class Meta:
@@ -67,11 +78,10 @@ class RunApiFilter(RunFilter):
         }
 
     def with_flag(self, runs: QuerySet[Run], name: str, flag: str) -> QuerySet[Run]:
-        # SQLite knows no containment in JSON; a flag in its quotes is found in the text on every database.
-        return runs.annotate(flags_text=Cast("flags", TextField())).filter(flags_text__contains=f'"{flag}"')
+        return runs.filter(flag_bits__in=bits_with(flag))
 
     def with_any_flag(self, runs: QuerySet[Run], name: str, flagged: bool) -> QuerySet[Run]:
-        return runs.exclude(flags=[]) if flagged else runs.filter(flags=[])
+        return runs.filter(flag_bits__gt=0) if flagged else runs.filter(flag_bits=0)
 
 
 class DeviceFilter(filters.FilterSet):

@@ -6,9 +6,11 @@ from rest_framework import serializers
 from rest_framework.fields import Field
 from rest_framework.relations import SlugRelatedField
 
+from profiling.flags import FLAGS
 from profiling.models import ApiToken, Device, DeviceModel, PowerMode, Run, Upload, Workload
+from profiling.services.runs import CORRECTABLE, MOST_ROWS
 from profiling.services.tokens import DAYS, MAX_DAYS
-from profiling.services.uploads import ON_BAD_LINES
+from profiling.services.uploads import ON_BAD_LINES, REPEATS
 
 
 def slug(**options: Any) -> Field:
@@ -17,6 +19,12 @@ def slug(**options: Any) -> Field:
 
 def username() -> Field:
     return SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
+
+
+def with_device_model(asked: dict[str, Any]) -> dict[str, Any]:
+    if "device_model" not in asked and "device" not in asked:
+        raise serializers.ValidationError({"device_model": ["Name the device model, or the device."]})
+    return {"device_model": asked["device"].device_model if asked.get("device") else None, **asked}
 
 
 class DeviceModelSerializer(serializers.ModelSerializer):
@@ -57,6 +65,7 @@ class RunSerializer(serializers.ModelSerializer):
     workload = slug()
     device_model = slug()
     device = slug(read_only=True, allow_null=True)
+    corrected_by: Field = SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
     provenance = serializers.SerializerMethodField()
 
     class Meta:
@@ -65,6 +74,7 @@ class RunSerializer(serializers.ModelSerializer):
         fields += ["cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "time_ms", "time_sd_ms"]
         fields += ["fetch_ms", "compute_ms", "power_mw", "energy_mj", "minibatches", "power_samples"]
         fields += ["flags", "unknowns", "extra", "provenance", "sweep", "failure", "measured_at", "created"]
+        fields += ["revises", "corrected_by", "correction"]
 
     def get_provenance(self, run: Run) -> dict[str, Any]:
         upload = run.upload
@@ -79,6 +89,54 @@ class RunSerializer(serializers.ModelSerializer):
             "uploader": upload.uploader.get_username() if upload.uploader else None,
             "uploaded": upload.created.isoformat(),
         }
+
+
+class RunsRequestSerializer(serializers.Serializer):
+    workload = slug(queryset=Workload.objects.all())
+    device_model = slug(queryset=DeviceModel.objects.all(), required=False)
+    device = slug(
+        queryset=Device.objects.select_related("device_model"),
+        required=False,
+        help_text="gives its device model",
+    )
+    emulated = serializers.BooleanField(default=False, help_text="the numbers come from an emulated board")
+    runs = serializers.ListField(
+        child=serializers.DictField(),
+        min_length=1,
+        max_length=MOST_ROWS,
+        help_text="each with cores, cpu_khz, gpu_khz, mem_khz, minibatch, time_ms, power_mw, energy_mj, "
+        "time_sd_ms, fetch_ms, compute_ms, minibatches, power_samples, flags, measured_at, as far as known; "
+        "anything else is kept in extra",
+    )
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        return with_device_model(asked)
+
+
+class RunsReplySerializer(serializers.Serializer):
+    upload = serializers.IntegerField(help_text="the rows as they came; undo it to take the runs away")
+    runs = serializers.ListField(child=serializers.IntegerField(), help_text="their ids, in the given order")
+
+
+class CorrectionSerializer(serializers.Serializer):
+    reason = serializers.CharField(max_length=2000)
+    changes = serializers.DictField(help_text="field and new value; null for not known")
+
+    def validate_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """As the run's own fields read them, every fault at once."""
+        asked = CorrectedSerializer(data=changes, partial=True)
+        asked.is_valid(raise_exception=True)
+        if unknown := set(changes) - set(asked.fields):
+            raise serializers.ValidationError(f"{', '.join(sorted(unknown))} cannot be corrected.")
+        return asked.validated_data
+
+
+class CorrectedSerializer(serializers.ModelSerializer):
+    flags = serializers.ListField(child=serializers.ChoiceField(choices=FLAGS))
+
+    class Meta:
+        model = Run
+        fields = CORRECTABLE
 
 
 class UploadSerializer(serializers.ModelSerializer):
@@ -118,6 +176,9 @@ class UploadRequestSerializer(serializers.Serializer):
         help_text="gives its device model",
     )
     on_bad_lines = serializers.ChoiceField(choices=ON_BAD_LINES, default="ask")
+    repeats = serializers.ChoiceField(
+        choices=REPEATS, default="refuse", help_text="a mode again with other values: a bad line, or a repeat"
+    )
     emulated = serializers.BooleanField(default=False, help_text="the numbers come from an emulated board")
     idempotency_key = serializers.CharField(max_length=100, default="", allow_blank=True, write_only=True)
 
@@ -132,9 +193,7 @@ class UploadRequestSerializer(serializers.Serializer):
             about = ("workload", "device_model", "device")
             asked = {**{name: getattr(run, name) for name in about}, **asked}
             asked["emulated"] |= run.emulated
-        if "device_model" not in asked and "device" not in asked:
-            raise serializers.ValidationError({"device_model": ["Name the device model, or the device."]})
-        return {"device_model": asked["device"].device_model if asked.get("device") else None, **asked}
+        return with_device_model(asked)
 
 
 class ColumnSerializer(serializers.Serializer):

@@ -1,11 +1,15 @@
 from profiling.models.access import ApiToken
 from profiling.models.catalog import DeviceModel, PowerMode
+from profiling.models.datasets import Dataset, DatasetRun, DatasetVersion
 from profiling.models.inventory import Device, Workload
 from profiling.models.runs import Run, Sweep, Telemetry
 from profiling.models.uploads import Upload
 
 __all__ = [
     "ApiToken",
+    "Dataset",
+    "DatasetRun",
+    "DatasetVersion",
     "Device",
     "DeviceModel",
     "PowerMode",

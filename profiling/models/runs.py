@@ -2,11 +2,26 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Cast, StrIndex
+from django.db.models.lookups import Exact, GreaterThan
 
+from profiling.flags import ANY, BIT
 from profiling.knobs import Knobs
 from profiling.models.catalog import DeviceModel, PowerMode
 from profiling.models.inventory import Device, Workload
 from profiling.models.uploads import Upload
+
+
+def _flag_bits() -> models.expressions.Combinable:
+    """flags as a number. The database computes it, so that it is right whoever writes."""
+    text = Cast("flags", models.TextField())
+    bits: models.expressions.Combinable = models.Case(
+        models.When(Exact(text, models.Value("[]")), then=0), default=ANY
+    )
+    for flag, bit in BIT.items():
+        place = StrIndex(text, models.Value(f'"{flag}"'))
+        bits += models.Case(models.When(GreaterThan(place, 0), then=bit), default=0)
+    return bits
 
 
 class Sweep(models.Model):
@@ -45,7 +60,7 @@ class Run(models.Model):
     PENDING -> CLAIMED when an agent takes it -> COMPLETE when delivered, or FAILED with the reason;
     CLAIMED -> PENDING when the agent falls silent; PENDING or CLAIMED -> CANCELLED.
     Imported runs are STAGED, and shown nowhere, until their whole file is in; then COMPLETE all at once.
-    A complete run never changes.
+    A complete run never changes: a correction is a new run that revises it, COMPLETE -> SUPERSEDED.
     """
 
     class State(models.TextChoices):
@@ -55,6 +70,7 @@ class Run(models.Model):
         COMPLETE = "complete"
         FAILED = "failed"
         CANCELLED = "cancelled"
+        SUPERSEDED = "superseded"
 
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs")
     device_model = models.ForeignKey(DeviceModel, on_delete=models.PROTECT, related_name="runs")
@@ -82,6 +98,9 @@ class Run(models.Model):
     flags = models.JSONField(
         default=list, blank=True, help_text="throttled, unstable, short, few_power_samples, dvfs_on"
     )
+    flag_bits = models.GeneratedField(
+        expression=_flag_bits(), output_field=models.SmallIntegerField(), db_persist=True
+    )
     unknowns = models.JSONField(default=dict, blank=True, help_text="field -> why it is not known")
     extra = models.JSONField(default=dict, blank=True, help_text="fields of the source we have no column for")
     provenance = models.JSONField(default=dict, blank=True)
@@ -94,6 +113,13 @@ class Run(models.Model):
     failure = models.TextField(blank=True)
     upload = models.ForeignKey(Upload, on_delete=models.PROTECT, related_name="runs", null=True, blank=True)
     line = models.PositiveIntegerField(null=True, blank=True, help_text="line in the uploaded file")
+    revises = models.OneToOneField(
+        "self", on_delete=models.CASCADE, related_name="revised_by", null=True, blank=True
+    )
+    corrected_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
+    )
+    correction = models.TextField(blank=True, help_text="why it revises the other run")
     measured_at = models.DateTimeField(null=True, blank=True)
     created = models.DateTimeField(auto_now_add=True)
 

@@ -60,6 +60,11 @@ class Upload(models.Model):
     on_bad_lines = models.CharField(
         max_length=10, default="ask", help_text="ask, good (import the good lines), nothing"
     )
+    repeats = models.CharField(
+        max_length=10,
+        default="refuse",
+        help_text="a mode that comes again with other values: refuse (a bad line), keep (a repeat)",
+    )
     rows_total = models.PositiveIntegerField(null=True, blank=True)
     rows_done = models.PositiveIntegerField(default=0)
     rows_imported = models.PositiveIntegerField(null=True, blank=True)

@@ -35,12 +35,19 @@ class MeasuredTable:
         return len(self.time_ms)
 
 
+# The one rule for lists, counts and exports: a run that a correction revises is in none of them, unless
+# asked for by state=superseded. Fitting takes complete runs only, so there it needs no rule.
 def run_list() -> QuerySet[Run]:
-    """Every run there is to see, with what leads back to its file; files still being imported show none."""
+    """Every run there is to see, with what leads back to its file."""
+    return run_history().exclude(state=Run.State.SUPERSEDED)
+
+
+def run_history() -> QuerySet[Run]:
+    """With the runs that corrections revise; files still being imported show none."""
     heavy = ("problems", "notes", "mapping", "proposal")
     return (
         Run.objects.exclude(state=Run.State.STAGED)
-        .select_related("workload", "device_model", "device", "upload__uploader")
+        .select_related("workload", "device_model", "device", "upload__uploader", "corrected_by")
         .defer(*(f"upload__{name}" for name in heavy))
     )
 

@@ -29,7 +29,7 @@ def sweep_list() -> QuerySet[Sweep]:
     counts = {f"runs_{state}": Count("runs", filter=Q(runs__state=state)) for state in STATES}
     return (
         Sweep.objects.select_related("device", "workload", "requested_by")
-        .annotate(runs_total=Count("runs"), **counts)
+        .annotate(runs_total=Count("runs", filter=~Q(runs__state=Run.State.SUPERSEDED)), **counts)
         .order_by("-id")
     )
 

@@ -8,6 +8,8 @@ from profiling.telemetry import TIME, thinned, unpack
 
 def run_telemetry(*, run: Run, points: int = 2000) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Each numeric channel of a run as (time_s, values), thinned to at most `points` without losing peaks."""
+    while run.revises is not None and not run.telemetry.exists():  # a correction changes no sample
+        run = run.revises
     chunks = [unpack(bytes(chunk.parquet)) for chunk in run.telemetry.order_by("sequence")]
     names = list(dict.fromkeys(name for chunk in chunks for name in chunk if name != TIME))
     return {name: thinned(*channel(chunks, name), points) for name in names if numeric(chunks, name)}

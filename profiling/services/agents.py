@@ -78,7 +78,7 @@ def run_complete(
     with transaction.atomic():
         stored = (
             Run.objects.filter(pk=run.pk)
-            .exclude(state=Run.State.COMPLETE)
+            .exclude(state__in=(Run.State.COMPLETE, Run.State.SUPERSEDED))
             .update(
                 state=Run.State.COMPLETE,
                 measured_at=measured.get("measured_at") or timezone.now(),

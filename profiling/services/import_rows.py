@@ -1,10 +1,13 @@
 """The good lines of a file as runs: what is not known stays null, with its reason."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
+from profiling.flags import FLAGS
 from profiling.formats import Parsed
 from profiling.knobs import KNOB_NAMES
 from profiling.models import DeviceModel, Run, Upload
@@ -30,18 +33,9 @@ def parsed_runs(*, upload: Upload, parsed: Parsed) -> Iterator[Run]:
             upload=upload,
             line=facts["line"],
             power_mode_id=modes.get(knobs),
-            **_of_whole_run(parsed, extra),
-            extra={name: value for name, value in extra.items() if value not in (None, "")},
             **_measured(facts, workload.minibatch, parsed.unknown),
+            **adopted({name: value for name, value in extra.items() if value not in (None, "")}),
         )
-
-
-def _of_whole_run(parsed: Parsed, extra: dict[str, Any]) -> dict[str, Any]:
-    """What the reader of run folders computed, taken out of `extra`; a table's column may mean anything."""
-    if parsed.format != "dreamlab":
-        return {}
-    times = {name: extra.pop(name, None) for name in ("fetch_ms", "compute_ms")}
-    return times | {name: int(extra.pop(name, 0)) for name in ("minibatches", "power_samples")}
 
 
 def _measured(facts: dict[str, Any], minibatch: int, unknown: dict[str, str]) -> dict[str, Any]:
@@ -58,6 +52,51 @@ def _measured(facts: dict[str, Any], minibatch: int, unknown: dict[str, str]) ->
         provenance["energy_mj"] = "time × power"
     unknowns = {name: unknown.get(name, EMPTY) for name, value in fields.items() if value is None}
     return {**fields, "provenance": provenance, "unknowns": unknowns}
+
+
+def adopted(extra: dict[str, Any]) -> dict[str, Any]:
+    """Further fields of a run that columns are named after; what does not read as one stays in `extra`."""
+    found: dict[str, Any] = {}
+    for name, read in READERS.items():
+        if name in extra and (value := read(str(extra[name]))) is not None:
+            found[name] = value
+    return {**found, "extra": {name: value for name, value in extra.items() if name not in found}}
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def _count(text: str) -> int | None:
+    value = _number(text)
+    return int(value) if value is not None and value.is_integer() and value < 2**31 else None
+
+
+def _flags(text: str) -> list[str] | None:
+    """ "throttled, hot", or as JSON writes it; None when it holds anything else."""
+    words = re.findall(r"\w+", text)
+    return words if all(word in FLAGS for word in words) else None
+
+
+def _moment(text: str) -> datetime | None:
+    """A date and time with its zone; without one it could be any of 24 hours."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("time_sd_ms", "fetch_ms", "compute_ms"), _number),
+    **dict.fromkeys(("minibatches", "power_samples"), _count),
+    "flags": _flags,
+    "measured_at": _moment,
+}
 
 
 def _mode_ids(device_model: DeviceModel) -> dict[tuple[int | None, ...], int]:

@@ -84,6 +84,7 @@ def upload_read(*, upload: Upload) -> Content | None:
         alternative=alternative,
         limits=Limits(file_bytes=settings.UPLOAD_MAX_BYTES),
         progress=lambda rows: _progress(upload, rows),
+        repeats="keep" if upload.repeats == "keep" else "refuse",
         interval_s=upload.interval_s,
     )
     if isinstance(found, Log) and TIME not in found.columns:

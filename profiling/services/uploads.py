@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from profiling.errors import Conflict, Forbidden, InvalidInput, TooLarge
-from profiling.models import Device, DeviceModel, Run, Telemetry, Upload, Workload
+from profiling.errors import Conflict, Forbidden, InvalidInput, LabError, TooLarge
+from profiling.models import DatasetVersion, Device, DeviceModel, Run, Telemetry, Upload, Workload
 from profiling.permissions import has_role
 from profiling.receiving import ReceivedFile
 from profiling.signals import runs_changed
@@ -18,12 +18,21 @@ from profiling.wake import wake_worker
 State = Upload.State
 WORK = "profiling.tasks.upload_work"
 ON_BAD_LINES = ("ask", "good", "nothing")
+REPEATS = ("refuse", "keep")
 GONE = (State.REJECTED, State.UNDONE, State.FAILED)
 REMOVED_AT_ONCE = 500
 LONGEST_INTERVAL_S = 3600
 
 
-def upload_receive(
+def upload_receive(*, file: ReceivedFile, **about: Any) -> tuple[Upload, bool]:
+    """The upload, and whether it is new: a file sent again is answered with its first upload.
+
+    about: the rest of what upload_new takes.
+    """
+    return upload_keep(upload_new(file=file, **about), file)
+
+
+def upload_new(
     *,
     file: ReceivedFile,
     user: User,
@@ -32,14 +41,12 @@ def upload_receive(
     device: Device | None = None,
     idempotency_key: str = "",
     on_bad_lines: str = "ask",
+    repeats: str = "refuse",
     emulated: bool = False,
     run: Run | None = None,
     interval_s: float | None = None,
-) -> tuple[Upload, bool]:
-    """The upload, and whether it is new: a file sent again is answered with its first upload.
-
-    run: the run whose telemetry the file is. interval_s: seconds between the lines of a log without times.
-    """
+) -> Upload:
+    """Not stored yet. run: the run whose telemetry the file is. interval_s: between lines without times."""
     upload = Upload(
         filename=file.name or "unnamed",
         size=file.size,
@@ -50,23 +57,33 @@ def upload_receive(
         device_model=device_model,
         device=device,
         on_bad_lines=on_bad_lines,
+        repeats=repeats,
         emulated=emulated or bool(device and device.emulated),
         run=run,
         interval_s=interval_s,
     )
-    with file:
-        _check_received(file, device_model, device, on_bad_lines)
+    try:
+        _check_received(file, device_model, device, upload)
         _check_log(upload)
+    except LabError:
+        file.close()
+        raise
+    return upload
+
+
+def upload_keep(upload: Upload, file: ReceivedFile, *, wake: bool = True) -> tuple[Upload, bool]:
+    with file:
         first = _sent_before(upload)
-        return (first, False) if first else _keep(upload, file)
+        return (first, False) if first else _store(upload, file, wake)
 
 
-def _keep(upload: Upload, file: ReceivedFile) -> tuple[Upload, bool]:
+def _store(upload: Upload, file: ReceivedFile, wake: bool) -> tuple[Upload, bool]:
     try:
         with transaction.atomic():
             upload.file.save(file.sha256, file, save=False)
             upload.save()
-            wake_worker(WORK, upload.pk)
+            if wake:
+                wake_worker(WORK, upload.pk)
     except IntegrityError:  # it arrived twice at the same moment
         upload.file.delete(save=False)
         if first := _sent_before(upload):
@@ -108,6 +125,8 @@ def upload_undo(*, upload: Upload, user: User) -> Upload:
     _step(upload, user, (State.DONE,), state=State.UNDONE, finished=timezone.now())
     if log := Upload.objects.filter(run__upload=upload).exclude(state__in=GONE).first():
         raise Conflict(f"{log.filename} is the telemetry of run {log.run_id} of this file. Undo it first.")
+    if frozen := DatasetVersion.objects.filter(runs__upload=upload).first():
+        raise Conflict(f"Runs of {upload.filename} are in {frozen}, a frozen dataset, so they stay.")
     Telemetry.objects.filter(upload=upload).delete()
     runs_remove(Run.objects.filter(upload=upload))
     runs_tell(upload)
@@ -178,7 +197,7 @@ def _check_log(upload: Upload) -> None:
 
 
 def _check_received(
-    file: ReceivedFile, device_model: DeviceModel, device: Device | None, on_bad_lines: str
+    file: ReceivedFile, device_model: DeviceModel, device: Device | None, upload: Upload
 ) -> None:
     if file.too_large:
         most = settings.UPLOAD_MAX_BYTES >> 20
@@ -187,5 +206,6 @@ def _check_received(
         raise InvalidInput(f"{file.name} is empty. Send a file with a header and at least one line.")
     if device and device.device_model_id != device_model.pk:
         raise InvalidInput(f"{device} is a {device.device_model}, not a {device_model}.")
-    if on_bad_lines not in ON_BAD_LINES:
-        raise InvalidInput(f"on_bad_lines is one of {', '.join(ON_BAD_LINES)}, not {on_bad_lines!r}.")
+    for name, known in (("on_bad_lines", ON_BAD_LINES), ("repeats", REPEATS)):
+        if (value := getattr(upload, name)) not in known:
+            raise InvalidInput(f"{name} is one of {', '.join(known)}, not {value!r}.")

@@ -42,7 +42,6 @@ def test_runs_come_newest_first_without_unfinished_imports(api, runs):
         ({"kind": "inference"}, []),
         ({"emulated": "true"}, [2]),
         ({"flag": "throttled"}, [1]),
-        ({"flag": "throttle"}, []),
         ({"flagged": "false"}, [2, 0]),
         ({"workload": "resnet", "device_model": "orin-mini", "minibatch": 16}, [2, 1, 0]),
     ],
@@ -52,7 +51,8 @@ def test_runs_are_filtered(api, runs, filters, places):
 
 
 @pytest.mark.parametrize(
-    "filters", [{"workload": "resnot"}, {"cores": "many"}, {"speling": 1}, {"time_ms__lte": "\0"}]
+    "filters",
+    [{"workload": "resnot"}, {"cores": "many"}, {"speling": 1}, {"time_ms__lte": "\0"}, {"flag": "throttle"}],
 )
 def test_a_filter_that_makes_no_sense_is_refused(api, runs, filters):
     answer = api.get(URL, filters)

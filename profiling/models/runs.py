@@ -1,5 +1,7 @@
 """What was measured: sweeps, their runs, and the telemetry of each run."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Cast, StrIndex
@@ -12,10 +14,10 @@ from profiling.models.inventory import Device, Workload
 from profiling.models.uploads import Upload
 
 
-def _flag_bits() -> models.expressions.Combinable:
+def _flag_bits() -> models.expressions.CombinedExpression:
     """flags as a number. The database computes it, so that it is right whoever writes."""
     text = Cast("flags", models.TextField())
-    bits: models.expressions.Combinable = models.Case(
+    bits: Any = models.Case(
         models.When(Exact(text, models.Value("[]")), then=0), default=ANY
     )
     for flag, bit in BIT.items():

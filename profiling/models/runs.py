@@ -17,9 +17,7 @@ from profiling.models.uploads import Upload
 def _flag_bits() -> models.expressions.CombinedExpression:
     """flags as a number. The database computes it, so that it is right whoever writes."""
     text = Cast("flags", models.TextField())
-    bits: Any = models.Case(
-        models.When(Exact(text, models.Value("[]")), then=0), default=ANY
-    )
+    bits: Any = models.Case(models.When(Exact(text, models.Value("[]")), then=0), default=ANY)
     for flag, bit in BIT.items():
         place = StrIndex(text, models.Value(f'"{flag}"'))
         bits += models.Case(models.When(GreaterThan(place, 0), then=bit), default=0)

@@ -128,7 +128,10 @@ def test_only_the_planner_lets_webgl_compile(ask, browser):
 def test_emulated_predictions_are_labelled(browser, resnet, measure, fit):
     measure(resnet, range(0, 36, 4), emulated=True)
     fit()
-    assert '<span class="tag emulated">emulated</span>' in browser.get(reverse("plan"), PAIR).content.decode()
+    page = browser.get(reverse("plan"), PAIR).content.decode()
+    assert '<span class="tag emulated">emulated</span>' in page
+    assert "Emulated modes" in page
+    assert "tag measured" not in page
 
 
 def test_predictor_pages_show_the_card(browser, ready):

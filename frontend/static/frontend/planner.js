@@ -119,16 +119,20 @@ function traces(m) {
   ];
 }
 
-// A label that would lie on its neighbour's goes below its mark.
+// Labels of neighbours are stacked above and below their marks.
+const LABEL_SHIFTS = [16, -16, 31, -31];
+
 function stockLabels(m) {
   const sorted = [...m.stock].sort((a, b) => columns.power[a.rank] - columns.power[b.rank]);
+  let crowd = 0;
   return sorted.map(({ name, rank }, place) => {
     const before = sorted[place - 1]?.rank;
     const close = before !== undefined && columns.power[rank] / columns.power[before] < 1.12 &&
       Math.abs(Math.log(columns.time[rank] / columns.time[before])) < 0.3;
+    crowd = close ? crowd + 1 : 0;
     return {
       x: columns.power[rank] / 1000, y: Math.log10(columns.time[rank]), text: name, showarrow: false,
-      yshift: close && place % 2 ? -16 : 16, font: { size: 11, color: "--stock" },
+      yshift: LABEL_SHIFTS[crowd % LABEL_SHIFTS.length], font: { size: 11, color: "--stock" },
       bgcolor: "--surface", opacity: 0.9, borderpad: 1,
     };
   });

@@ -89,6 +89,7 @@ class Provenance:
     stale: bool
     stale_reason: str
     emulated: bool
+    outlook: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -220,4 +220,5 @@ def provenance(land: Landscape) -> Provenance:
         stale=kept.stale,
         stale_reason=kept.stale_reason,
         emulated=land.emulated,
+        outlook=predictor.card.get("outlook"),
     )

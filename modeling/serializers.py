@@ -183,6 +183,9 @@ class ProvenanceSerializer(serializers.Serializer):
     stale = serializers.BooleanField()
     stale_reason = serializers.CharField()
     emulated = serializers.BooleanField()
+    outlook = serializers.DictField(
+        allow_null=True, help_text="what ten more modes would cost, and how errors would fall"
+    )
 
 
 class PlanQuestionSerializer(serializers.Serializer):

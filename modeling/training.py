@@ -17,6 +17,7 @@ from modeling.core.prediction import IntArray, Measured, Prediction
 from modeling.core.predictors import predictor_class
 from modeling.core.predictors.base import BasePredictor
 from modeling.models import Predictor
+from modeling.outlooks import outlook_card
 from modeling.selectors.predictors import ranges_of
 from modeling.selectors.references import Source, named_references, source
 from modeling.services.prediction_sets import predictor_finish
@@ -79,6 +80,7 @@ def train(predictor: Predictor) -> Fitted:
     card = {
         **card_of(predictor, target, references, own),
         "minibatches": minibatches,
+        "outlook": outlook_card(fitted, target),
         "notes": list(prediction.notes),
         "fit_s": round(fit_s, 3),
         "predict_ms": round((time.perf_counter() - began) * 1000, 1),

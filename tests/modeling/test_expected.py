@@ -1,6 +1,7 @@
 import pytest
 
 from modeling.selectors.expected import estimate_of
+from modeling.services.plans import plan_make
 from profiling.asking import SweepQuestion
 from profiling.errors import InvalidInput
 
@@ -91,3 +92,16 @@ def test_a_power_budget_goes_with_aim_power_only(api, emulator, resnet):
     asked = {"device": emulator.slug, "workload": resnet.slug, "strategy": "active", "aim_power_mw": 20_000}
     assert api.post("/api/v1/sweeps/", asked).status_code == 400
     assert api.post("/api/v1/sweeps/", {**asked, "aim": "power"}).json()["options"]["aim"] == 20_000
+
+
+def test_a_predictor_says_what_ten_more_modes_would_bring(ask, resnet, measure, fit, orin):
+    measure(resnet, range(0, 36, 4))
+    ahead = fit(method="roofline").card["outlook"]
+    assert ahead["modes"] == 10
+    assert 0 < ahead["minutes"] < 10
+    assert ahead["said"].startswith("10 more modes: about")
+    assert plan_make(workload=resnet, device_model=orin).provenance.outlook == ahead
+
+
+def test_a_method_that_cannot_tell_promises_nothing(ready):
+    assert ready.card["outlook"] is None

@@ -17,7 +17,7 @@ from profiling.serializers_agents import (
     FailureSerializer,
     GoOnSerializer,
     HeartbeatSerializer,
-    ResultSerializer,
+    RunResultSerializer,
 )
 from profiling.services.agents import device_enrol, run_claim, run_complete, run_fail, run_heartbeat
 
@@ -83,10 +83,10 @@ class HeartbeatView(AgentView):
 
 
 class ResultView(AgentView):
-    @extend_schema(request=ResultSerializer, responses=GoOnSerializer)
+    @extend_schema(request=RunResultSerializer, responses=GoOnSerializer)
     def post(self, request: Request, pk: int) -> Response:
         """Deliver a measured run; delivering it again changes nothing."""
-        run_complete(run=self.run(request, pk), **self.parsed(request, ResultSerializer))
+        run_complete(run=self.run(request, pk), **self.parsed(request, RunResultSerializer))
         return Response({"go_on": True})
 
 

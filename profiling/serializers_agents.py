@@ -42,7 +42,7 @@ class MeasuredSerializer(serializers.Serializer):
     provenance = serializers.DictField(required=False)
 
 
-class ResultSerializer(serializers.Serializer):
+class RunResultSerializer(serializers.Serializer):
     measured = MeasuredSerializer()
     telemetry = serializers.DictField(
         child=serializers.ListField(), required=False, help_text="columns of equal length, time_s among them"

@@ -7,5 +7,6 @@ import tempfile
 
 folder = tempfile.mkdtemp(prefix="jetsonlab-tests-")
 os.environ["JETSONLAB_DATA"] = folder
+os.mkdir(os.path.join(folder, "static"))  # whitenoise warns of a missing one at every client
 os.environ.pop("BROKER_URL", None)
 atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -16,6 +16,7 @@ from modeling.selectors.landscape import prediction_columns
 from modeling.selectors.plans import plan_list
 from modeling.selectors.predictors import predictor_list
 from modeling.serializers import (
+    DeviceNamedSerializer,
     PlanReplySerializer,
     PlanRequestSerializer,
     PlanSerializer,
@@ -23,15 +24,30 @@ from modeling.serializers import (
     PredictorRequestSerializer,
     PredictorSerializer,
 )
+from modeling.services.drift import drift_check
 from modeling.services.plans import plan_make, plan_save
 from modeling.services.predictors import predictor_request, predictor_retry
+from modeling.services.verification import plan_verify
+from profiling.api_sweeps import SweepSerializer
 from profiling.errors import Forbidden
+from profiling.models import Device, Sweep
 from profiling.permissions import has_role
+from profiling.selectors.sweeps import sweep_list
 
 
 def person(request: Request) -> User:
     assert isinstance(request.user, User)  # ScopePermission let nobody else in
     return request.user
+
+
+def device_named(request: Request) -> Device:
+    asked = DeviceNamedSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    return asked.validated_data["device"]
+
+
+def sweep_answer(sweep: Sweep) -> Response:
+    return Response(SweepSerializer(sweep_list().get(pk=sweep.pk)).data, status=202)
 
 
 class PredictorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
@@ -58,6 +74,12 @@ class PredictorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         predictor = self.get_object()
         predictor_retry(predictor=predictor)
         return self.answer(predictor, 202)
+
+    @extend_schema(request=DeviceNamedSerializer, responses={202: SweepSerializer})
+    @action(detail=True, methods=["post"], url_path="check-drift")
+    def check_drift(self, request: Request, pk: str) -> Response:
+        predictor, device = self.get_object(), device_named(request)
+        return sweep_answer(drift_check(predictor=predictor, device=device, user=person(request)))
 
     @extend_schema(responses=PredictionColumnsSerializer, filters=False)
     @action(
@@ -94,3 +116,9 @@ class PlanViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
         plan = plan_save(answer=answer, user=person(request)) if save else None
         reply = {"id": plan.pk if plan else None, **as_json(answer)}
         return Response(reply, status=201 if plan else 200)
+
+    @extend_schema(request=DeviceNamedSerializer, responses={202: SweepSerializer})
+    @action(detail=True, methods=["post"], write_role="engineer")
+    def verify(self, request: Request, pk: str) -> Response:
+        plan, device = self.get_object(), device_named(request)
+        return sweep_answer(plan_verify(plan=plan, device=device, user=person(request)))

@@ -9,7 +9,7 @@ from modeling.answers import ANY_MINIBATCH, PlanQuestion
 from modeling.core.objectives import OBJECTIVES
 from modeling.core.predictors import METHODS
 from modeling.models import Plan, Predictor
-from profiling.models import DeviceModel, Workload
+from profiling.models import Device, DeviceModel, Workload
 
 METHOD_NAMES = sorted(METHODS)
 CEILINGS = ("power_mw", "time_ms", "energy_mj", "epoch_s", "epoch_energy_j")
@@ -52,6 +52,10 @@ class PredictorRequestSerializer(serializers.Serializer):
         help_text="workloads to learn from; left out: every well-measured one of the same kind",
     )
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+
+
+class DeviceNamedSerializer(serializers.Serializer):
+    device = slug(queryset=Device.objects.select_related("device_model"))
 
 
 class PredictionColumnsSerializer(serializers.Serializer):
@@ -224,11 +228,25 @@ class PlanAnswerSerializer(serializers.Serializer):
     nvpmodel = serializers.CharField()
 
 
+class VerdictSerializer(serializers.Serializer):
+    """How the planned mode did when a board measured it."""
+
+    run = serializers.IntegerField()
+    knobs = KnobsSerializer()
+    time_ms = serializers.FloatField()
+    power_mw = serializers.FloatField()
+    kept = serializers.BooleanField()
+
+
+class KeptAnswerSerializer(PlanAnswerSerializer):
+    verified = VerdictSerializer(many=True, required=False)
+
+
 class PlanSerializer(serializers.ModelSerializer):
     workload: Field = slug(read_only=True)
     device_model: Field = slug(read_only=True)
     requested_by: Field = serializers.SlugRelatedField(slug_field="username", read_only=True)
-    answer = PlanAnswerSerializer(read_only=True)
+    answer = KeptAnswerSerializer(read_only=True)
 
     class Meta:
         model = Plan

@@ -72,7 +72,7 @@ def prediction_sets_check(*, workload_id: int, device_model_id: int) -> None:
     workload = Workload.objects.get(pk=workload_id)
     board = DeviceModel.objects.get(pk=device_model_id)
     digest = measured_table(workload=workload, device_model=board).digest
-    own.exclude(predictor__data_digest=digest).update(stale=True, stale_reason=CHANGED)
+    own.exclude(predictor__data_digest=digest).filter(stale=False).update(stale=True, stale_reason=CHANGED)
     restored = own.filter(predictor__data_digest=digest, stale_reason=CHANGED)
     restored.update(stale=False, stale_reason="")
     for each in (

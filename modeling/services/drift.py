@@ -1,0 +1,92 @@
+"""Does a predictor still hold after a software update? A few modes measured again tell."""
+
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from modeling.models import PredictionSet, Predictor
+from modeling.selectors.landscape import current_table
+from modeling.services.verification import check_device
+from profiling.errors import Conflict
+from profiling.knobs import Knobs
+from profiling.models import Device, Run, Sweep, Workload
+from profiling.services.sweeps import sweep_request
+
+SENTINELS = 3
+# Epochs on one board repeat within 1 to 5 %; another kernel, PyTorch or JetPack moved times by up to 40 %
+# (Characterizing training, 5.4.1 and 5.4.4).
+DRIFT_PCT = 5.0
+
+
+def drift_check(*, predictor: Predictor, device: Device, user: User | None = None) -> Sweep:
+    """A sweep of three modes measured before; `drift_judge` compares."""
+    check_device(device, predictor.device_model)
+    expected = sentinels(predictor.workload, device)
+    if not expected:
+        raise Conflict(f"No mode of {predictor.workload} is measured that {device} could measure again.")
+    return sweep_request(
+        device=device,
+        workload=predictor.workload,
+        strategy="list",
+        modes=[Knobs(*each["knobs"]) for each in expected],
+        user=user,
+        options={"drift_of": predictor.pk, "expected": expected},
+    )
+
+
+def sentinels(workload: Workload, device: Device) -> list[dict[str, Any]]:
+    """The leanest mode measured, the one that draws most, and one half way between, with what they did."""
+    table = current_table(workload=workload, device_model=device.device_model)
+    legal = device.ranges.ranks(table.knobs) >= 0
+    rows = np.flatnonzero((table.minibatch == workload.minibatch) & legal)
+    ordered = rows[np.argsort(table.power_mw[rows])]
+    places = (
+        np.unique(np.linspace(0, len(ordered) - 1, SENTINELS).round().astype(int)) if len(ordered) else []
+    )
+    return [
+        {
+            "knobs": table.knobs[row].tolist(),
+            "time_ms": float(table.time_ms[row]),
+            "power_mw": float(table.power_mw[row]),
+        }
+        for row in ordered[places]
+    ]
+
+
+@transaction.atomic
+def drift_judge(*, sweep: Sweep) -> None:
+    """Write the verdict on the predictor's card; one that no longer holds has stale predictions."""
+    predictor = Predictor.objects.filter(pk=sweep.options["drift_of"]).first()
+    changes = drift_changes(sweep)
+    if predictor is None or not changes:
+        return
+    worst = {name: max((each[name] for each in changes), key=abs) for name in ("time_pct", "power_pct")}
+    holds = all(abs(value) <= DRIFT_PCT for value in worst.values())
+    predictor.card["drift"] = {"sweep": sweep.pk, "holds": holds, "changes": changes, **worst}
+    predictor.save(update_fields=["card"])
+    if not holds:
+        reason = (
+            f"Drift: time {worst['time_pct']:+.1f} %, power {worst['power_pct']:+.1f} % on sentinel modes."
+        )
+        PredictionSet.objects.filter(predictor=predictor).update(stale=True, stale_reason=reason)
+
+
+def drift_changes(sweep: Sweep) -> list[dict[str, Any]]:
+    """Change in % of each sentinel that was measured again."""
+    found = {
+        tuple(run.knobs): run
+        for run in sweep.runs.filter(state=Run.State.COMPLETE)
+        if run.knobs and run.time_ms and run.power_mw
+    }
+    return [
+        {
+            "knobs": before["knobs"],
+            "run": now.pk,
+            "time_pct": (now.time_ms / before["time_ms"] - 1) * 100,
+            "power_pct": (now.power_mw / before["power_mw"] - 1) * 100,
+        }
+        for before in sweep.options["expected"]
+        if (now := found.get(tuple(before["knobs"])))
+    ]

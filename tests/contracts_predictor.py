@@ -56,6 +56,19 @@ class PredictorContract:
         p = self.fitted().predict(MODES)
         assert mape(TARGET.time_ms, p.time_ms) < self.worst_mape
 
+    def test_a_machine_with_cores_alone_to_turn_is_predicted(self) -> None:
+        cores = np.arange(1, 9)
+        knobs = np.column_stack([cores, np.full(8, 2_400_000), np.zeros((8, 2), dtype=int)])
+        time_ms, power_mw = 5 + 80.0 / cores, 9_000 + 2_000.0 * cores
+        predictor = self.new(board_maximum=(8, 2_400_000, 0, 0)).fit(knobs[::2], time_ms[::2], power_mw[::2])
+        p = predictor.predict(knobs)
+        assert np.isfinite([p.time_ms, p.power_mw]).all()
+        assert (p.time_ms > 0).all()
+        if self.method != "maxn":
+            assert p.time_ms[0] > p.time_ms[-1]
+        with pytest.raises(ValueError, match="lacks"):
+            predictor.fit(np.array([[1, 1, 0, 1], [1, 1, 1, 1]]), time_ms[:2], power_mw[:2])
+
     def test_the_same_seed_gives_the_same_predictions(self) -> None:
         first, second = (self.fitted(seed=3).predict(MODES) for _ in range(2))
         assert_same(first, second)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from modeling.core.prediction import FloatArray, IntArray
+from modeling.core.prediction import FloatArray, IntArray, present
 from modeling.core.roofline.belief import Belief
 from modeling.core.roofline.design import (
     COST_EXPONENT,
@@ -58,7 +58,7 @@ def choose_next(
         uncertainty, pool = _measured(fitted, knobs, rows, count, rng, interest)
         first = list(range(len(rows)))
     else:
-        top = int(np.argmax((knobs / knobs.max(axis=0)).sum(axis=1)))
+        top = int(np.argmax((knobs / present(knobs).max(axis=0)).sum(axis=1)))
         pool, tests = _draw(knobs, np.array([top]), count, rng, None)
         uncertainty, first = before_measuring(belief, knobs[np.r_[pool, tests]], rng), [0]
         uncertainty.observe(0)

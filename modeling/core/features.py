@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.interpolate import RBFInterpolator, RegularGridInterpolator
 
-from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured
+from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured, present, relative
 
 # Spread of the log knobs over a board's grid (cores, CPU, GPU, memory; reference board AGX Orin), and of
 # log minibatch over 1..64: features divided by it vary by about one.
@@ -18,10 +18,9 @@ def log_knobs(knobs: IntArray, maximum: FloatArray) -> FloatArray:
 
     maximum: (4,). Relative clocks make boards comparable. A minibatch column is taken as it is (ln size).
     """
-    knobs = np.asarray(knobs, dtype=float)
-    scale = np.ones(knobs.shape[1])
-    scale[: len(KNOB_COLUMNS)] = maximum
-    return np.log(knobs / scale) / LOG_SPREAD[: knobs.shape[1]]
+    sizes = present(knobs)[:, len(KNOB_COLUMNS) :]
+    fractions = np.column_stack([relative(knobs, maximum), sizes])
+    return np.log(fractions) / LOG_SPREAD[: fractions.shape[1]]
 
 
 class LogSurface:

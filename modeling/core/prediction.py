@@ -37,8 +37,8 @@ class Measured:
 
     @property
     def maximum(self) -> FloatArray:
-        """Largest value of each of the four knobs, shape (4,)."""
-        return np.asarray(self.board_maximum or self.knobs[:, :4].max(axis=0), dtype=float)
+        """Largest value of each of the four knobs, shape (4,); 1 for a knob the board lacks."""
+        return np.maximum(self.board_maximum or self.knobs[:, :4].max(axis=0), 1.0)
 
     def __len__(self) -> int:
         return len(self.time_ms)
@@ -75,6 +75,17 @@ class Prediction:
         sds = (self.time_log_sd, self.power_log_sd)
         time_sd, power_sd = (None if sd is None else sd[rows] for sd in sds)
         return Prediction(self.time_ms[rows], self.power_mw[rows], time_sd, power_sd, self.notes)
+
+
+def present(knobs: IntArray) -> IntArray:
+    """The same knobs, 1 for each 0: a board without a knob says 0 in every mode, and any constant will do."""
+    return np.maximum(np.asarray(knobs), 1)
+
+
+def relative(knobs: IntArray, maximum: FloatArray | None = None) -> FloatArray:
+    """The four knobs of each mode as fractions of `maximum` (4,), else of the largest given; float (n, 4)."""
+    four = present(np.asarray(knobs)[:, : len(KNOB_COLUMNS)])
+    return four / (four.max(axis=0) if maximum is None else np.maximum(maximum, 1))
 
 
 def has_minibatch(knobs: IntArray) -> bool:

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from modeling.core.active import choose_next
-from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured
+from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured, present, relative
 from modeling.core.roofline.belief import Belief, belief_for
 from modeling.core.roofline.corpus import CorpusFit, fit_corpus
 from modeling.core.roofline.formula import settings
@@ -65,7 +65,7 @@ def spread_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntAr
     Maximin, greedily (Johnson, Moore, Ylvisaker, J. Stat. Plan. Inference 26, 1990); ties are drawn.
     """
     places = features(settings(knobs, knobs[:, : len(KNOB_COLUMNS)].max(axis=0).astype(float)))
-    rows = [int(np.argmax((knobs / knobs.max(axis=0)).sum(axis=1)))]
+    rows = [int(np.argmax((knobs / present(knobs).max(axis=0)).sum(axis=1)))]
     nearest = np.full(len(knobs), np.inf)
     while len(rows) < count:
         nearest = np.minimum(nearest, ((places - places[rows[-1]]) ** 2).sum(axis=1))
@@ -81,10 +81,10 @@ def recommended_modes(knobs: IntArray, count: int) -> IntArray:
     """
     if count != len(RECOMMENDED):
         raise ValueError(f"the recommended modes are {len(RECOMMENDED)}: profile as many, not {count}")
-    relative = knobs[:, : len(KNOB_COLUMNS)] / knobs[:, : len(KNOB_COLUMNS)].max(axis=0)
+    fractions = relative(knobs)
     rows: list[int] = []
     for wanted in RECOMMENDED:
-        distance = np.abs(relative - np.array(wanted)).sum(axis=1)
+        distance = np.abs(fractions - np.array(wanted)).sum(axis=1)
         distance[rows] = np.inf
         rows.append(int(distance.argmin()))
     return np.array(rows)

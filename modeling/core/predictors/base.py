@@ -5,7 +5,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured, NotFitted, Prediction
+from modeling.core.prediction import (
+    KNOB_COLUMNS,
+    FloatArray,
+    IntArray,
+    Measured,
+    NotFitted,
+    Prediction,
+    present,
+)
 
 Tensors = dict[str, np.ndarray]
 Card = dict[str, Any]
@@ -52,8 +60,9 @@ class BasePredictor:
         if self.needs_reference and not self.corpus and self.prepared is None:
             raise ValueError(f"{self.method} needs a reference workload: give one in corpus")
         knobs, time, power = checked(knobs, time_ms, power_mw)
+        knobs = present(knobs)
         self.width_ = knobs.shape[1]
-        self.maximum_ = np.array(self.board_maximum or knobs[:, : len(KNOB_COLUMNS)].max(axis=0), dtype=float)
+        self.maximum_ = np.maximum(self.board_maximum or knobs[:, : len(KNOB_COLUMNS)].max(axis=0), 1.0)
         self._fit(knobs, time, power)
         return self
 
@@ -64,7 +73,7 @@ class BasePredictor:
         knobs = np.asarray(knobs)
         if knobs.ndim != 2 or knobs.shape[1] != self.width_:
             raise ValueError(f"knobs of shape {knobs.shape} given to a predictor of {self.width_} columns")
-        return self._predict(knobs)
+        return self._predict(present(knobs))
 
     def to_state(self) -> tuple[Tensors, Card]:
         """What was learned, as arrays and a JSON-able card: enough for `from_state` to predict the same."""
@@ -109,6 +118,6 @@ def checked(
             raise ValueError(f"{name} has shape {values.shape}, expected ({len(knobs)},)")
         if not (np.isfinite(values) & (values > 0)).all():
             raise ValueError(f"{name} has values that are not positive numbers")
-    if not (knobs > 0).all():
-        raise ValueError("knobs have values that are not positive")
+    if (knobs < 0).any() or not ((knobs > 0) | (knobs == 0).all(axis=0)).all():
+        raise ValueError("knobs have values that are not positive; 0 is only for a knob that the board lacks")
     return knobs.astype(np.int64), time, power

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from modeling.core.prediction import FloatArray, IntArray, Prediction
+from modeling.core.prediction import FloatArray, IntArray, Prediction, relative
 from modeling.core.predictors.base import BasePredictor, Card, Tensors
 
 
 def maxn_row(knobs: IntArray) -> int:
     """The row nearest to all knobs at their maximum, by the mean of the relative knobs."""
-    relative = np.asarray(knobs)[:, :4] / np.max(np.asarray(knobs)[:, :4], axis=0)
-    return int(np.argmax(relative.mean(axis=1)))
+    return int(np.argmax(relative(knobs).mean(axis=1)))
 
 
 class MaxnPredictor(BasePredictor):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured, Prediction
+from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured, Prediction, present
 from modeling.core.predictors.base import FLOOR, Card, Tensors
 from modeling.core.predictors.linear import LinearPredictor
 
@@ -52,4 +52,4 @@ class UniversalPredictor(LinearPredictor):
 
 def _energy_inputs(knobs: IntArray, time_ms: FloatArray) -> FloatArray:
     """The four knobs, time and 1, float (n, 6); a minibatch size acts through the time."""
-    return np.column_stack([knobs[:, : len(KNOB_COLUMNS)], time_ms, np.ones(len(time_ms))])
+    return np.column_stack([present(knobs)[:, : len(KNOB_COLUMNS)], time_ms, np.ones(len(time_ms))])

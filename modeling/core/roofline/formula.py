@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from modeling.core.prediction import FloatArray, IntArray
+from modeling.core.prediction import FloatArray, IntArray, relative
 from modeling.core.roofline.dual import Dual, clip, exp, log_norm, log_sum, parameters, softplus
 
 REFERENCE_MINIBATCH = 16  # PowerTrain's; the six times are those of a minibatch of this size
@@ -80,7 +80,7 @@ class Settings:
 def settings(knobs: IntArray, maximum: FloatArray) -> Settings:
     """knobs (modes, 4 or 5), the fifth the minibatch size; maximum (4,) of the board."""
     values: FloatArray = np.asarray(knobs, dtype=float)
-    cores, cpu, gpu, mem = np.log(values[:, :4] / maximum).T[:, None, :]
+    cores, cpu, gpu, mem = np.log(relative(knobs, maximum)).T[:, None, :]
     sizes = values[:, 4] if values.shape[1] > 4 else np.full(len(values), REFERENCE_MINIBATCH)
     sizes_log = np.log(sizes / REFERENCE_MINIBATCH)[None]
     return Settings(cores, cpu, gpu, mem, values[None, :, 0], sizes_log, float(maximum[0]))

@@ -118,6 +118,18 @@ class TokenForm(forms.Form):
     )
 
 
+class DeviceForm(forms.Form):
+    name = forms.CharField(max_length=90)
+    driver = forms.ChoiceField(choices=Device.Driver.choices)
+    device_model = forms.ModelChoiceField(
+        DeviceModel.objects.exclude(generation=DeviceModel.HOST),
+        to_field_name="slug",
+        required=False,
+        empty_label="none: an ordinary machine",
+    )
+    location = forms.CharField(max_length=100, required=False)
+
+
 class PredictorForm(forms.Form):
     workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug", empty_label="choose")
     device_model = forms.ModelChoiceField(

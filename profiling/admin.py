@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 from profiling.errors import LabError
-from profiling.knobs import KNOB_NAMES
+from profiling.knobs import KNOB_NAMES, are_steps
 from profiling.models import ApiToken, Device, DeviceModel, Run, Sweep, Upload, Workload
 from profiling.services.catalog import power_modes_store
 from profiling.services.tokens import token_revoke
@@ -52,14 +52,11 @@ class DeviceModelForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         for name in KNOB_NAMES:
-            if name in values and not _ascending(values[name]):
-                self.add_error(name, "A list of whole numbers above 0, each larger than the one before.")
+            if name in values and not are_steps(values[name]):
+                self.add_error(
+                    name, "A list of whole numbers above 0, each larger than the one before; or [0]."
+                )
         return values
-
-
-def _ascending(steps: Any) -> bool:
-    whole = isinstance(steps, list) and all(type(step) is int and step > 0 for step in steps)
-    return whole and bool(steps) and steps == sorted(set(steps))
 
 
 @admin.register(DeviceModel)

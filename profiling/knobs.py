@@ -1,7 +1,7 @@
 """The four numbers that make a power mode, and the values a board allows for them."""
 
 from dataclasses import astuple, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,15 @@ class Knobs(NamedTuple):
     def __str__(self) -> str:
         cpu, gpu, mem = (f"{khz / 1000:g} MHz" for khz in self[1:])
         return f"{self.cores} cores, {cpu} CPU, {gpu} GPU, {mem} memory"
+
+
+def are_steps(values: Any) -> bool:
+    """Whether it is a list of a knob's legal values: ascending and above 0, or 0 alone for a knob that the
+    board lacks."""
+    whole = isinstance(values, list) and all(type(value) is int for value in values)
+    if not whole or not values:
+        return False
+    return values == [0] or (values[0] > 0 and values == sorted(set(values)))
 
 
 @dataclass(frozen=True)

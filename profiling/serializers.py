@@ -50,6 +50,23 @@ class DeviceSerializer(serializers.ModelSerializer):
         fields += ["last_seen", "retired", "created"]
 
 
+class NewDeviceSerializer(serializers.ModelSerializer):
+    device_model = slug(
+        queryset=DeviceModel.objects.all(),
+        required=False,
+        help_text="of a Jetson or an emulated board; a host gets its own when it enrols",
+    )
+
+    class Meta:
+        model = Device
+        fields = ["name", "device_model", "driver", "location", "notes"]
+
+
+class EnrolCommandSerializer(serializers.Serializer):
+    token = serializers.CharField(help_text="shown this once")
+    command = serializers.CharField(help_text="what to type on the board, where jetsonlab is installed")
+
+
 class WorkloadSerializer(serializers.ModelSerializer):
     owner = username()
 

@@ -51,7 +51,7 @@ def make_board(config: AgentConfig) -> Board:
         "sysfs": _sysfs,
         "jtop": _jtop,
         "remote": _remote,
-        "host": lambda config: HostBoard(),
+        "host": lambda config: HostBoard(state_file=config.state / "board-state.jsonl"),
         "emulated": _emulated,
     }
     return makers[config.driver](config)

@@ -15,7 +15,7 @@ class ApiToken(models.Model):
 
     class Scope(models.TextChoices):
         READ = "read", "read everything its owner may read"
-        UPLOAD = "upload", "create workloads, upload measurements"
+        UPLOAD = "upload", "create workloads and boards, upload measurements"
         PLAN = "plan", "fit predictors and make plans"
         DEVICE = "device", "deliver the runs of one board"
 

@@ -8,7 +8,9 @@ from profiling.knobs import KnobRange, Knobs
 
 
 class DeviceModel(models.Model):
-    """A Jetson product. Clocks in kHz; null means not known."""
+    """A Jetson product, or one ordinary machine (generation HOST). Clocks in kHz; null means not known."""
+
+    HOST = "host"
 
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=100, unique=True)
@@ -50,6 +52,10 @@ class DeviceModel(models.Model):
     @property
     def ranges(self) -> KnobRange:
         return KnobRange(tuple(self.cores), tuple(self.cpu_khz), tuple(self.gpu_khz), tuple(self.mem_khz))
+
+    @property
+    def is_host(self) -> bool:
+        return self.generation == self.HOST
 
     @property
     def mode_count(self) -> int:

@@ -47,6 +47,11 @@ class Device(models.Model):
         return self.driver == self.Driver.EMULATED
 
     @property
+    def awaits_enrolment(self) -> bool:
+        """An ordinary machine's knobs are not known before its agent told them."""
+        return self.device_model.is_host and not self.software
+
+    @property
     def ranges(self) -> KnobRange:
         if self.own_ranges is None:
             return self.device_model.ranges

@@ -8,8 +8,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from profiling.errors import Conflict, InvalidInput
-from profiling.knobs import Knobs
+from profiling.knobs import Knobs, are_steps
 from profiling.models import Device, Run, Sweep, Telemetry
+from profiling.services.devices import host_model_update
 from profiling.services.sweeps import OPEN, sweep_settle
 from profiling.signals import runs_changed
 from profiling.telemetry import TelemetryError, pack
@@ -152,6 +153,8 @@ def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> 
     ranges = description.get("ranges")
     if ranges is not None:
         check_ranges(ranges)
+    if ranges is not None and device.device_model.is_host:
+        host_model_update(device_model=device.device_model, ranges=ranges)
     Device.objects.filter(pk=device.pk).update(
         software=description.get("software", {}),
         nvpmodel_conf=description.get("nvpmodel_conf", ""),
@@ -161,14 +164,10 @@ def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> 
 
 def check_ranges(ranges: Any) -> None:
     legal = isinstance(ranges, dict) and set(ranges) == set(Knobs._fields)
-    if not legal or not all(
-        values
-        and all(isinstance(value, int) and value > 0 for value in values)
-        and values == sorted(set(values))
-        for values in ranges.values()
-    ):
+    if not legal or not all(are_steps(values) for values in ranges.values()) or ranges["cores"] == [0]:
         raise InvalidInput(
-            f"ranges must give each of {', '.join(Knobs._fields)} as an ascending list of integers."
+            f"ranges must give each of {', '.join(Knobs._fields)} as an ascending list of integers above 0; "
+            "[0] stands for a clock that the machine lacks."
         )
 
 

@@ -46,6 +46,8 @@ def sweep_request(
     the predictor whenever its runs are used up."""
     if device.retired:
         raise Conflict(f"{device} is retired. Choose another board, or put it back into service.")
+    if device.awaits_enrolment:
+        raise Conflict(f"{device} has not enrolled yet, so its knobs are not known. Start its agent first.")
     if modes or strategy != "active":
         check_modes(modes, device.ranges)
     sweep = Sweep.objects.create(

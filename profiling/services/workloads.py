@@ -2,12 +2,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.text import slugify
 
-from profiling.errors import Conflict, Forbidden, InvalidInput
+from profiling.errors import Conflict, Forbidden
 from profiling.models import Run, Workload
 from profiling.permissions import has_role
 from profiling.services.checks import check_fields
+from profiling.services.slugs import free_slug
 
 # What was computed. Changed after a measurement, it would make the measurement say something else.
 DEFINING = ("kind", "network", "dataset", "minibatch", "sequence_length", "precision", "loader_workers")
@@ -16,7 +16,7 @@ DEFINING = ("kind", "network", "dataset", "minibatch", "sequence_length", "preci
 @transaction.atomic
 def workload_create(*, user: User, name: str, **fields: Any) -> Workload:
     name = name.strip()
-    workload = Workload(name=name, slug=_free_slug(name), owner=user, **fields)
+    workload = Workload(name=name, slug=free_slug(Workload, name, 70), owner=user, **fields)
     check_fields(workload)
     workload.save()
     return workload
@@ -43,15 +43,3 @@ def workload_update(*, workload: Workload, user: User, **fields: Any) -> Workloa
     check_fields(workload)
     workload.save()
     return workload
-
-
-def _free_slug(name: str) -> str:
-    base = slugify(name)[:70]
-    if not base:
-        raise InvalidInput(
-            f"The name {name!r} needs at least one letter or digit.",
-            errors={"name": ["needs a letter or digit"]},
-        )
-    taken = set(Workload.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    numbered = (f"{base}-{number}" for number in range(2, len(taken) + 3))
-    return next(slug for slug in (base, *numbered) if slug not in taken)

@@ -51,7 +51,7 @@ def sentinels(workload: Workload, device: Device) -> list[dict[str, Any]]:
             "time_ms": float(table.time_ms[row]),
             "power_mw": float(table.power_mw[row]),
         }
-        for row in ordered[places]
+        for row in ordered[places].tolist()
     ]
 
 

@@ -1,6 +1,6 @@
 """Data in, Plotly figures out: plain dicts. A colour such as "--measured" is resolved by the page's theme."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from modeling.answers import PlanAnswer, PlanQuestion
 from modeling.selectors.charts import PlanChartData
 from modeling.selectors.landscape import Landscape
 from modeling.stock import stock_modes
-from profiling.knobs import KNOB_NAMES
+from profiling.knobs import KNOB_NAMES, Knobs
 
 Figure = dict[str, Any]
 FAMILIES = (
@@ -72,6 +72,34 @@ def _line(name: str, time_s: np.ndarray, values: np.ndarray, role: str) -> Figur
         "x": rounded(time_s, 6),
         "y": rounded(values),
         "line": {"color": role, "width": 1.5},
+    }
+
+
+def sweep_figure(points: Sequence[tuple[Any, ...]]) -> Figure:
+    """Time against power of a sweep's complete runs; flagged ones hollow, each run on its own address."""
+    clean = [point for point in points if not point[-1]]
+    flagged = [point for point in points if point[-1]]
+    axes = layout("power, W", "time of a minibatch, ms", showlegend=bool(flagged))
+    axes["yaxis"]["type"] = "log"
+    return {
+        "data": [
+            _cloud("measured", clean, {"color": "--measured", "size": 8}),
+            _cloud("flagged", flagged, {"color": "--warn", "size": 8, "symbol": "circle-open"}),
+        ],
+        "layout": axes | {"uirevision": "kept", "height": 360},
+    }
+
+
+def _cloud(name: str, points: Sequence[tuple[Any, ...]], marker: Figure) -> Figure:
+    return {
+        "type": "scattergl",
+        "mode": "markers",
+        "name": name,
+        "x": rounded([point[6] / 1000 for point in points]),
+        "y": rounded([point[5] for point in points]),
+        "text": [f"run {point[0]}: {Knobs(*point[1:5])}" for point in points],
+        "hovertemplate": "%{text}<br>%{y} ms, %{x} W<extra></extra>",
+        "marker": marker,
     }
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from csp.decorators import csp_update
 from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
@@ -11,6 +12,8 @@ from profiling.errors import Forbidden
 from profiling.permissions import has_role
 
 PAGE_SIZE = 50
+# Plotly's WebGL traces compile their draw calls with Function(); only the pages that need them allow it.
+webgl_allowed = csp_update({"script-src": ["'self'", "'unsafe-eval'"]})
 
 
 def as_role(request: HttpRequest, role: str) -> User:

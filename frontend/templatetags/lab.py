@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from modeling.answers import Quantity, Shortfall
+from profiling.modes import STRATEGIES
 from profiling.permissions import has_role
 
 register = template.Library()
@@ -104,6 +105,14 @@ def shortfall(each: Shortfall | dict[str, Any]) -> str:
     words, divisor = SHORTFALLS[each.ceiling]
     limit, needed = (words.format(significant(value / divisor)) for value in (each.limit, each.needed))
     return f"No mode keeps {limit} at this risk. The closest needs {needed}."
+
+
+@register.filter
+def strategy(name: str) -> str:
+    """How a sweep's modes were chosen, in words."""
+    return {**STRATEGIES, "verify": "a plan verified", "sentinels": "a predictor checked for drift"}.get(
+        name, name
+    )
 
 
 @register.filter

@@ -1,6 +1,5 @@
 from typing import Any
 
-from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -9,7 +8,7 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from frontend.charts import plan_columns, plan_marks
-from frontend.guards import HtmxRequest, engineer, page_of
+from frontend.guards import HtmxRequest, engineer, page_of, webgl_allowed
 from frontend.plan_form import PlanForm, address_of, question_words
 from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
@@ -18,8 +17,6 @@ from modeling.selectors.predictors import predictor_list
 from modeling.services.plans import plan_make, plan_save
 from profiling.errors import Conflict, InvalidInput
 
-# Plotly's WebGL traces compile their draw calls with Function(); no other page allows that.
-webgl_allowed = csp_update({"script-src": ["'self'", "'unsafe-eval'"]})
 DAY_S = 86_400
 
 

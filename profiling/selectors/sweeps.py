@@ -37,12 +37,19 @@ def sweep_list() -> QuerySet[Sweep]:
 def sweep_progress(sweep: Any) -> Progress:
     """`sweep` as sweep_list gives it."""
     counts: dict[str, int] = {state: getattr(sweep, f"runs_{state}") for state in STATES}
-    complete, waiting = counts["complete"], counts["pending"] + counts["claimed"]
+    under_way = sweep.state in (Sweep.State.PENDING, Sweep.State.RUNNING)
+    # One that grows as it goes is as long as was asked, until it stops earlier.
+    most = sweep.options.get("count", 0) if sweep.strategy == "active" and under_way else 0
+    total, complete = max(sweep.runs_total, most), counts["complete"]
+    waiting = total - complete - counts["failed"] - counts["cancelled"]
     remaining = None
-    if complete and sweep.started and waiting:
+    if complete and sweep.started and under_way and waiting:
         remaining = (timezone.now() - sweep.started) / complete * waiting
-    return Progress(sweep.runs_total, complete, counts["failed"], counts["cancelled"], remaining)
+    return Progress(total, complete, counts["failed"], counts["cancelled"], remaining)
 
 
-def sweep_run_in_hand(sweep: Sweep) -> Run | None:
-    return sweep.runs.filter(state=Run.State.CLAIMED).order_by("-claimed_at").first()
+def sweep_points(sweep: Sweep) -> list[tuple[Any, ...]]:
+    """What a sweep measured: run, cores, cpu_khz, gpu_khz, mem_khz, time_ms, power_mw, flags."""
+    fields = ("pk", "cores", "cpu_khz", "gpu_khz", "mem_khz", "time_ms", "power_mw", "flags")
+    known = sweep.runs.filter(state=Run.State.COMPLETE, time_ms__isnull=False, power_mw__isnull=False)
+    return list(known.order_by("measured_at").values_list(*fields))

@@ -99,7 +99,7 @@ def test_a_sweep_is_polled_while_it_runs(browser, board, resnet):
     page = browser.get(reverse("sweep-detail", args=[sweep.pk])).content.decode()
     assert "0 of 1 runs" in page
     part = browser.get(reverse("sweep-detail", args=[sweep.pk]), headers={"HX-Request": "true"})
-    assert part.content.decode().startswith("<section")
+    assert part.content.decode().startswith('<div id="sweep-live"')
 
 
 def test_search_finds_by_every_word(browser, resnet):

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.parsers import FileUploadParser, MultiPartParser
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
@@ -17,6 +17,7 @@ from profiling.api_sweeps import person
 from profiling.errors import LengthRequired, NotFound
 from profiling.filters import UploadFilter
 from profiling.models import Upload
+from profiling.renderers import CsvRenderer
 from profiling.selectors.uploads import upload_list
 from profiling.serializers import (
     ChoiceSerializer,
@@ -52,16 +53,6 @@ class RawBodyParser(FileUploadParser):
     def get_filename(self, stream: IO[Any], media_type: str | None, parser_context: Mapping[str, Any]) -> str:
         named = parser_context["request"].query_params.get("filename")
         return named or super().get_filename(stream, media_type, parser_context) or "measurements"
-
-
-class CsvRenderer(BaseRenderer):
-    """Only lets `Accept: text/csv` in; the file is answered as it lies on disk."""
-
-    media_type = "text/csv"
-    format = "csv"
-
-    def render(self, data: Any, *_: Any, **__: Any) -> bytes:
-        return JSONRenderer().render(data)
 
 
 class UploadViewSet(viewsets.ReadOnlyModelViewSet):

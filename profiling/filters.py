@@ -84,6 +84,13 @@ class RunApiFilter(RunFilter):
         return runs.filter(flag_bits__gt=0) if flagged else runs.filter(flag_bits=0)
 
 
+class RunExportFilter(RunApiFilter):
+    package = filters.BooleanFilter(method="ignored", label="as a zip, with its provenance beside it")
+
+    def ignored(self, runs: QuerySet[Run], name: str, value: bool) -> QuerySet[Run]:
+        return runs
+
+
 class DeviceFilter(filters.FilterSet):
     device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
 

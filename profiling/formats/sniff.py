@@ -26,7 +26,8 @@ def is_json_lines(source: Source) -> bool:
     try:
         return isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):
-        return rest.lstrip().startswith(b'{"')
+        goes_on = first.rstrip().endswith((b"[", b"{", b",", b":"))  # one JSON, laid out over lines
+        return not goes_on and rest.lstrip().startswith(b'{"')
 
 
 def is_text(source: Source) -> bool:

@@ -42,9 +42,7 @@ def sentinels(workload: Workload, device: Device) -> list[dict[str, Any]]:
     legal = device.ranges.ranks(table.knobs) >= 0
     rows = np.flatnonzero((table.minibatch == workload.minibatch) & legal)
     ordered = rows[np.argsort(table.power_mw[rows])]
-    places = (
-        np.unique(np.linspace(0, len(ordered) - 1, SENTINELS).round().astype(int)) if len(ordered) else []
-    )
+    places = np.linspace(0, len(ordered) - 1, min(SENTINELS, len(ordered))).round().astype(int)
     return [
         {
             "knobs": table.knobs[row].tolist(),

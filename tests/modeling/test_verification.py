@@ -137,3 +137,14 @@ def test_a_verified_plan_shows_how_it_did(api, plan, board):
     (verdict,) = api.get(f"/api/v1/plans/{plan.pk}/").data["answer"]["verified"]
     assert verdict["kept"]
     assert verdict["power_mw"] <= 20_000
+
+
+def test_drift_of_a_single_measured_mode_is_judged_by_it(resnet, orin, board, measure, fit):
+    measure(resnet, [35])
+    assert drift_check(predictor=fit(), device=board).runs.count() == 1
+
+
+def test_what_was_never_measured_has_no_drift(ready, board):
+    Run.objects.all().delete()
+    with pytest.raises(Conflict, match="could measure again"):
+        drift_check(predictor=ready, device=board)

@@ -13,7 +13,7 @@ from profiling.agent.client import ServerClient
 from profiling.agent.config import DRIVERS, as_toml, load_config, parse_config
 from profiling.agent.enrolment import description
 from profiling.agent.loop import only_agent
-from profiling.agent.making import make_agent, make_board
+from profiling.agent.making import agent_name, make_agent, make_board
 from profiling.board.base import check_legal
 from profiling.errors import LabError
 from profiling.knobs import Knobs
@@ -39,7 +39,9 @@ def enroll(options: argparse.Namespace) -> int:
     stated = {name: value for name in names if (value := getattr(options, name)) is not None}
     config = parse_config(stated)
     board = make_board(config)
-    ServerClient(config.server, config.token, agent="enroll").enroll(description(board))
+    # Under the name it will run as: to the server a second name would be a second agent.
+    client = ServerClient(config.server, config.token, agent=agent_name(config.state))
+    client.enroll(description(board))
     path = options.config or Path("agent.toml")
     path.touch(mode=0o600)
     path.write_text(as_toml(config))
@@ -113,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return options.function(options)
     except LabError as error:
         print(f"jetsonlab-agent: {error.message}", file=sys.stderr)
-        return 2
+    except OSError as error:
+        print(f"jetsonlab-agent: {error}; may this user write there?", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ ROWS_FOR_SURFACE = 1500
 STARTS = 8
 REWEIGHTINGS = 3
 TIME_NOISE_SD, POWER_NOISE_SD = 0.03, 0.02  # the formula's own error, for weighting against the prior
+SD_PER_MEDIAN = 1.4826  # of a normal distribution's absolute deviations
 PRIOR_WIDENING = 1.5  # a reference may be an unusual workload
 POWER_PRIOR_SD = 1.5
 ANOMALY_SDS = 5.0  # a table's mode this many noise sds off its smooth surface is an anomaly
@@ -156,7 +157,10 @@ class _Draft:
 
 
 def _weights(residual: FloatArray, sd: float) -> FloatArray:
-    return precision_weights(residual, np.zeros_like(residual), sd**2)
+    """Precision weights against the table's own spread (or `sd`, if larger): a formula that fits badly
+    must not call a whole regime doubtful."""
+    spread = max(sd, SD_PER_MEDIAN * float(np.median(np.abs(residual))))
+    return precision_weights(residual, np.zeros_like(residual), spread**2)
 
 
 def _robust_fit(

@@ -23,7 +23,7 @@ from modeling.core.roofline.workload import POWERS, TIMES, FittedWorkload, with_
 
 PRIOR_DRAWS = 12
 MEMBERS = 8
-COST_EXPONENT = 0.4  # 0 ignores profiling time, 1 counts gain per minute
+COST_EXPONENT = 0.3  # 0 ignores profiling time, 1 counts gain per minute
 
 
 @dataclass

@@ -31,7 +31,8 @@ TIME_PARAMETERS = (
     "memory_stall",  # ln of how much a core waits for memory at the full memory clock
     "launch_contention",  # ln of how much launching suffers when other work shares few cores
     "cores_lost",  # ln of the cores something else keeps busy
-    "gpu_batch",  # exponent of the minibatch size in GPU compute and memory time
+    "half_batch",  # ln of the minibatch size that fills half of the GPU
+    "gpu_batch",  # exponent of the minibatch size in GPU compute and memory time, once the GPU is full
     "constant_batch",  # … in the constant GPU time
     "launch_batch",  # … in launching
     "loading_batch",  # … in loading
@@ -49,7 +50,7 @@ POWER_PARAMETERS = (
     "cpu_voltage",  # ln of the rise of V^2 with the square of the CPU clock
     "gpu_compute",  # ln W while arithmetic is the bound
     "gpu_feeding",  # ln W of moving data between memory and GPU
-    "busy_batch",  # exponent of the minibatch size in the GPU's busy powers (fuller kernels)
+    "busy_filling",  # exponent of the GPU's filling in its busy powers
 )
 SHARPNESS_LIMIT = 3.0  # p between 1 + e^-3 and 1 + e^3: a plain sum … a hard maximum
 CORES_LOST_RANGE = (-3.0, 0.55)  # at most e^.55 = 1.7 of at least 2 cores
@@ -96,10 +97,11 @@ class TimeParts:
     memory_share: FloatArray
     core_share: FloatArray
     gpu_share: FloatArray
+    filling: FloatArray  # ln of how full the GPU is, relative to the reference minibatch
 
     def rows(self, members: IntArray) -> "TimeParts":
         """The same for some of the members."""
-        shares = (self.compute_share, self.memory_share, self.core_share, self.gpu_share)
+        shares = (self.compute_share, self.memory_share, self.core_share, self.gpu_share, self.filling)
         return TimeParts(Dual(self.time.value[members]), *(share[members] for share in shares))
 
 
@@ -108,7 +110,7 @@ def _sharpness(parameter: Dual) -> Dual:
 
 
 def time_parts(theta: FloatArray, at: Settings, differentiate: bool = False) -> TimeParts:
-    """ln ms per minibatch and its parts for theta (members, 17), in the order of TIME_PARAMETERS.
+    """ln ms per minibatch and its parts for theta (members, 18), in the order of TIME_PARAMETERS.
 
     stall  = 1 + memory_stall / m
     gpu    = |compute / g, memory / m|_p + constant
@@ -123,8 +125,10 @@ def time_parts(theta: FloatArray, at: Settings, differentiate: bool = False) -> 
     left = clip(Dual(at.cores) - lost, CORES_LEFT_LEAST, np.inf)
     cores_left_log = _log(left * (1 / at.cores_maximum))
     stall = softplus(named["memory_stall"] - at.mem_log)
-    compute = named["gpu_compute"] + size * named["gpu_batch"] - at.gpu_log
-    memory = named["gpu_memory"] + size * named["gpu_batch"] - at.mem_log
+    filling = _filling_log(named["half_batch"], at)
+    work = size * named["gpu_batch"] - filling
+    compute = named["gpu_compute"] + work - at.gpu_log
+    memory = named["gpu_memory"] + work - at.mem_log
     constant = named["gpu_constant"] + size * named["constant_batch"]
     gpu = log_sum(log_norm(_sharpness(named["gpu_sharpness"]), compute, memory), constant)
     launch = named["launch"] + size * named["launch_batch"] - at.cpu_log + stall
@@ -134,7 +138,14 @@ def time_parts(theta: FloatArray, at: Settings, differentiate: bool = False) -> 
     cpu = log_norm(_sharpness(named["cpu_sharpness"]), launch, loading)
     time = log_sum(log_norm(_sharpness(named["overlap_sharpness"]), gpu, cpu), serial)
     cores_busy = log_sum(launch, loading + cores_left_log, serial)
-    return TimeParts(time, *(part.value - time.value for part in (compute, memory, cores_busy, gpu)))
+    shares = [part.value - time.value for part in (compute, memory, cores_busy, gpu)]
+    return TimeParts(time, shares[0], shares[1], shares[2], shares[3], filling.value)
+
+
+def _filling_log(half_batch: Dual, at: Settings) -> Dual:
+    """ln of how full a minibatch makes the GPU, b / (b + half), relative to the reference size."""
+    reference = Dual(np.full((1, 1), -np.log(REFERENCE_MINIBATCH)))
+    return softplus(half_batch + reference) - softplus(half_batch + reference - at.batch_log)
 
 
 def _log(x: Dual) -> Dual:
@@ -152,7 +163,7 @@ def log_power(phi: FloatArray, at: Settings, parts: TimeParts, differentiate: bo
     named = dict(zip(POWER_PARAMETERS, parameters(phi, differentiate), strict=True))
     gpu = softplus(named["gpu_voltage"] + 3 * at.gpu_log) + at.gpu_log
     cpu = softplus(named["cpu_voltage"] + 2 * at.cpu_log) + at.cpu_log
-    fuller = Dual(at.batch_log) * named["busy_batch"]
+    fuller = Dual(parts.filling) * named["busy_filling"]
     half = 0.5
     return log_sum(
         named["board"] + np.zeros_like(at.cores),

@@ -16,14 +16,14 @@ from modeling.core.roofline.priors import ParameterPrior
 from modeling.core.roofline.residual import Kernel, condition
 from modeling.core.roofline.robust import precision_weights
 
-MEMBERS = 40
+MEMBERS = 60
 STARTS = 6  # undisturbed fits, to find the right regime
 ROUNDS = 2  # of rescaling the kernel and marking down
 # shifts of ln variance, ln length and ln noise the evidence may choose from, and the sd of their normal prior
 VARIANCE_SHIFTS, VARIANCE_SHIFT_SD = (0.0, 1.0, 2.0, 3.0), 1.2
 LENGTH_SHIFTS, LENGTH_SHIFT_SD = (-0.7, 0.0, 0.7), 0.4
 NOISE_SHIFTS, NOISE_SHIFT_SD = (-1.0, 0.0, 1.0, 2.0), 0.7
-MEAN_TEMPER = {"time": 0.7, "power": 0.5}  # how sharply members are weighted for the mean
+MEAN_TEMPER = {"time": 0.5, "power": 0.3}  # how sharply members are weighted for the mean
 SPREAD_TEMPER = 0.1  # … and for the variance
 
 

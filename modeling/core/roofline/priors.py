@@ -26,7 +26,8 @@ TIME_PRIOR = {
     "memory_stall": (-2.5, 0.8),
     "launch_contention": (-2.5, 1.2),
     "cores_lost": (0.0, 0.5),
-    "gpu_batch": (0.9, 0.15),
+    "half_batch": (0.0, 1.0),
+    "gpu_batch": (1.0, 0.05),
     "constant_batch": (0.4, 0.4),
     "launch_batch": (0.1, 0.2),
     "loading_batch": (1.0, 0.2),
@@ -47,7 +48,7 @@ POWER_PRIOR = {
     "cpu_voltage": (0.0, 0.5, 0.5),
     "gpu_compute": (0.0, 1.0, 1.0),
     "gpu_feeding": (-1.0, 1.0, 1.0),
-    "busy_batch": (0.1, 0.15, 0.15),
+    "busy_filling": (0.5, 0.5, 0.5),
 }
 REFERENCE_CLIP = 3.0  # a reference's parameter further than this from the prior mean says "absent", not more
 

@@ -78,7 +78,7 @@ class Kernel:
             rows, row_of = np.unique(left[:, d], return_inverse=True)
             columns, column_of = np.unique(right[:, d], return_inverse=True)
             factor = self.factor(d, rows, columns)
-            out *= factor[:, column_of][row_of] if factor.size > 1 else factor
+            out *= factor[:, column_of][row_of] if factor.shape != (1, 1) else factor
         return out
 
     def factor(self, dimension: int, left: FloatArray, right: FloatArray) -> FloatArray:

@@ -1,0 +1,248 @@
+"""Optimisers for a live board: they choose a mode for each interval, see what it costs, and choose again.
+
+seeds/002 §6.1 proposes them for energy and time: a full sweep, Thompson sampling, online gradient descent.
+A fourth keeps a power budget: it never knowingly exceeds it. All are compared by regret on the emulator or
+by replay of full tables.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import ndtri
+
+from modeling.core.prediction import FloatArray, IntArray, NotFitted, Prediction
+from modeling.core.sampling import Measure
+
+# Measured rows (repeats allowed), their time_ms and power_mw in; what is then believed of all modes out.
+Believe = Callable[[IntArray, FloatArray, FloatArray], Prediction]
+
+RISK = 0.05  # the safe optimiser's accepted chance to exceed the budget in a mode not yet tried
+REFIT_EVERY = (
+    1.3  # beliefs are formed anew whenever the history has grown by this factor, or by one mode when short
+)
+FIRST_STEP = (
+    0.5  # of online gradient descent: share of a knob's range, shrinking with the root of the interval
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an interval costs: a weighted sum of relative energy and time of a minibatch (seeds/002 eq. 6.1).
+
+    energy_weight in [0, 1]; time_ms and energy_mj are what counts as 1, by custom those of the first mode
+    tried.
+    """
+
+    energy_weight: float
+    time_ms: float
+    energy_mj: float
+
+    def of(self, time_ms: FloatArray, power_mw: FloatArray) -> FloatArray:
+        """Costs (n,) of time_ms (n,) and power_mw (n,)."""
+        energy = time_ms * power_mw / 1000
+        return (
+            self.energy_weight * energy / self.energy_mj + (1 - self.energy_weight) * time_ms / self.time_ms
+        )
+
+
+class Optimiser(Protocol):
+    """Chooses the row of the next interval's mode; is told what that mode took."""
+
+    def choose(self) -> int: ...
+
+    def learn(self, row: int, time_ms: float, power_mw: float) -> None: ...
+
+
+class FullSweep:
+    """Every mode once, in the order given, then the cheapest (seeds/002 §6.1.1): sure, and slow."""
+
+    def __init__(self, order: IntArray, cost: Cost) -> None:
+        self.order, self.cost = order, cost
+        self.costs: dict[int, float] = {}
+
+    def choose(self) -> int:
+        if len(self.costs) < len(self.order):
+            return int(self.order[len(self.costs)])
+        return min(self.costs, key=lambda row: self.costs[row])
+
+    def learn(self, row: int, time_ms: float, power_mw: float) -> None:
+        self.costs[row] = float(self.cost.of(np.array(time_ms), np.array(power_mw)))
+
+
+class _Believing:
+    """What optimisers with a predictor share: the history, and a belief formed anew as it grows."""
+
+    def __init__(self, believe: Believe, seed: int = 0) -> None:
+        self.believe, self.rng = believe, np.random.default_rng(seed)
+        self.rows: list[int] = []
+        self.times: list[float] = []
+        self.powers: list[float] = []
+        self._believed_at = 0
+        self._prediction: Prediction | None = None
+
+    def learn(self, row: int, time_ms: float, power_mw: float) -> None:
+        if row in self.rows:  # one row a mode: the latest value, so that a slow drift is followed
+            place = self.rows.index(row)
+            self.times[place], self.powers[place] = time_ms, power_mw
+            return
+        self.rows.append(row)
+        self.times.append(time_ms)
+        self.powers.append(power_mw)
+
+    def prediction(self) -> Prediction:
+        """The belief about all modes; NotFitted before the first measurement."""
+        if not self.rows:
+            raise NotFitted("learn at least one mode first")
+        if self._prediction is None or len(self.rows) >= self._believed_at * REFIT_EVERY:
+            self._prediction = self.believe(*self.history())
+            self._believed_at = len(self.rows)
+        return self._prediction
+
+    def history(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        return np.array(self.rows, dtype=np.int64), np.array(self.times), np.array(self.powers)
+
+
+class ThompsonSampling(_Believing):
+    """Draws a possible truth from the belief and takes its cheapest mode (seeds/002 §6.1.2; Thompson, 1933).
+
+    Modes that were measured count with what was measured, so exploring ends when nothing else may be cheaper.
+    """
+
+    def __init__(self, believe: Believe, first: int, cost: Cost, seed: int = 0) -> None:
+        super().__init__(believe, seed)
+        self.first, self.cost = first, cost
+
+    def choose(self) -> int:
+        if not self.rows:
+            return self.first
+        believed = self.prediction()
+        time = believed.time_ms * np.exp(_draw(believed.time_log_sd, self.rng))
+        power = believed.power_mw * np.exp(_draw(believed.power_log_sd, self.rng))
+        rows, time[rows], power[rows] = self.history()
+        return int(np.argmin(self.cost.of(time, power)))
+
+
+def _draw(log_sd: FloatArray | None, rng: np.random.Generator) -> FloatArray | float:
+    """One error for all modes: neighbouring predictions err together, and separate draws would favour
+    outliers."""
+    return 0.0 if log_sd is None else rng.normal() * log_sd
+
+
+class GradientDescent:
+    """Steps downhill on the knobs' grid, along the slope that one-knob trials show (seeds/002 §6.1.3).
+
+    Online gradient descent (Zinkevich, ICML 2003) with a finite-difference slope: each round tries a
+    neighbour in one knob, and moves by a step that shrinks with the square root of the round. knobs (n, 4
+    or 5): all modes.
+    """
+
+    def __init__(self, knobs: IntArray, first: int, cost: Cost) -> None:
+        self.cost, self.at, self.round = cost, first, 0
+        self.axes = [np.unique(column) for column in knobs.T]
+        places = [np.searchsorted(axis, column) for axis, column in zip(self.axes, knobs.T, strict=True)]
+        self.places = np.column_stack(places)
+        self.row_of = {tuple(place): row for row, place in enumerate(self.places)}
+        self.costs: dict[int, float] = {}
+
+    def choose(self) -> int:
+        return self.at if self.at not in self.costs else self._trial()
+
+    def learn(self, row: int, time_ms: float, power_mw: float) -> None:
+        known = self.costs.get(self.at)
+        self.costs[row] = float(self.cost.of(np.array(time_ms), np.array(power_mw)))
+        if known is not None and row != self.at:
+            self._step(row, self.costs[row] < known)
+
+    def _trial(self) -> int:
+        """A neighbour in the knob whose turn it is; the place itself where none is left to try."""
+        for turn in range(2 * len(self.axes)):
+            dimension, side = divmod((self.round + turn) % (2 * len(self.axes)), 2)
+            neighbour = self._moved(dimension, -1 if side == 0 else 1)
+            if neighbour is not None and neighbour not in self.costs:
+                return neighbour
+        return min(self.costs, key=lambda row: self.costs[row])
+
+    def _moved(self, dimension: int, steps: int) -> int | None:
+        place = self.places[self.at].copy()
+        place[dimension] = np.clip(place[dimension] + steps, 0, len(self.axes[dimension]) - 1)
+        row = self.row_of.get(tuple(place))
+        return None if row == self.at else row
+
+    def _step(self, tried: int, better: bool) -> None:
+        """Along the knob just tried if that was cheaper, several grid values at once while rounds are few."""
+        self.round += 1
+        if not better:
+            return
+        change = self.places[tried] - self.places[self.at]
+        dimension = int(np.flatnonzero(change)[0])
+        length = max(1, round(FIRST_STEP * len(self.axes[dimension]) / np.sqrt(self.round) / 2))
+        self.at = self._moved(dimension, int(np.sign(change[dimension])) * length) or tried
+
+
+class SafeDescent(_Believing):
+    """The cheapest mode that keeps a power budget, approached from a mode that surely does.
+
+    Only modes whose power stays within the budget with chance 1 - RISK under the present belief are tried,
+    or ones seen to keep it; among them the one that may be cheapest, by one sd (an optimistic bound;
+    SafeOpt: Sui et al., ICML 2015). first: a mode believed to keep the budget, by custom the smallest.
+    """
+
+    def __init__(self, believe: Believe, first: int, cost: Cost, budget_mw: float, seed: int = 0) -> None:
+        super().__init__(believe, seed)
+        self.first, self.cost, self.budget_mw = first, cost, budget_mw
+
+    def choose(self) -> int:
+        if not self.rows:
+            return self.first
+        believed = self.prediction()
+        time_sd = 0.0 if believed.time_log_sd is None else believed.time_log_sd
+        power_sd = 0.0 if believed.power_log_sd is None else believed.power_log_sd
+        optimistic = np.array(believed.time_ms * np.exp(-time_sd))
+        cautious = np.array(believed.power_mw * np.exp(ndtri(1 - RISK) * power_sd))
+        rows, optimistic[rows], cautious[rows] = self.history()
+        cost = np.where(cautious <= self.budget_mw, self.cost.of(optimistic, believed.power_mw), np.inf)
+        return int(np.argmin(cost)) if np.isfinite(cost).any() else int(np.argmin(cautious))
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What an optimiser did: the row, cost and regret of each interval, and by how much (mW) a budget was
+    exceeded.
+
+    regret: cost above the best mode's (within the budget, where one is given); negative where an exceeding
+    mode was cheaper.
+    """
+
+    rows: IntArray
+    regret: FloatArray
+    excess_mw: FloatArray
+
+    @property
+    def cumulative_regret(self) -> FloatArray:
+        return np.cumsum(self.regret)
+
+
+def replay(
+    optimiser: Optimiser,
+    measure: Measure,
+    modes: int,
+    intervals: int,
+    cost: Cost,
+    budget_mw: float | None = None,
+) -> Replay:
+    """Run `intervals` choices against a table (or an emulated board) of so many modes that answers
+    `measure`."""
+    time, power = measure(np.arange(modes))
+    costs = cost.of(time, power)
+    allowed = np.ones(modes, dtype=bool) if budget_mw is None else power <= budget_mw
+    if not allowed.any():
+        raise ValueError(f"no mode keeps {budget_mw} mW: the least draws {power.min():.0f} mW")
+    rows = np.empty(intervals, dtype=np.int64)
+    for interval in range(intervals):
+        rows[interval] = optimiser.choose()
+        row_time, row_power = measure(rows[[interval]])
+        optimiser.learn(int(rows[interval]), float(row_time[0]), float(row_power[0]))
+    excess = np.zeros(intervals) if budget_mw is None else np.maximum(power[rows] - budget_mw, 0)
+    return Replay(rows, costs[rows] - costs[allowed].min(), excess)

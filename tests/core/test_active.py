@@ -26,7 +26,7 @@ def measure(rows: IntArray):
     return TARGET.time_ms[rows], TARGET.power_mw[rows]
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", ["random", "grid", "spread", "active"])
 @pytest.mark.parametrize("count", [1, 9])
 def test_every_strategy_gives_different_rows_the_same_for_a_seed(name: str, count: int) -> None:
     first, again = (STRATEGIES[name](MODES, count, (), 5, measure) for _ in range(2))

@@ -1,9 +1,9 @@
-"""Doubtful measurements: a few modes of every table are grossly off, because a clock setting did not take
-effect.
+"""Doubtful measurements: a few modes of every table are grossly off, say when a clock
+setting did not take effect.
 
 Contaminated normal errors (Tukey, 1960), fitted by expectation-maximisation: a measurement is good with
-probability 1 - RATE, else its error has standard deviation GROSS_SD. In PowerTrain's public tables 2 to 3
-% of the modes of ResNet and YOLO lie more than 15 % from any smooth surface.
+probability 1 - RATE, else its error has standard deviation GROSS_SD. In PowerTrain's public tables about 3 %
+of the modes of ResNet and YOLO lie more than 15 % off a robustly fitted formula.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ const Theme = {
   resolve(value) {
     if (typeof value === "string") return value.startsWith("--") ? Theme.colour(value) : value;
     if (ArrayBuffer.isView(value)) return value;
-    if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(Theme.resolve);
+    if (Array.isArray(value)) return value.every(Number.isFinite) ? value : value.map(Theme.resolve);
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, Theme.resolve(each)]));
   },

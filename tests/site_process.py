@@ -66,11 +66,6 @@ class Site:
         self.web = self.spawn([sys.executable, "-m", "gunicorn", "jetsonlab.wsgi", *bind])
         wait_for_port(self.port, self.web)
 
-    def stop_web(self) -> None:
-        assert self.web
-        self.web.terminate()
-        self.web.wait(20)
-
     def start_worker(self) -> subprocess.Popen[bytes]:
         return self.spawn(
             [sys.executable, "-m", "celery", "-q", "-A", "jetsonlab", "worker", "--concurrency", "1"]

@@ -37,9 +37,9 @@ def test_an_agent_killed_in_mid_run_loses_and_doubles_nothing(site):
 
 def test_results_of_a_servers_absence_arrive_afterwards(site):
     pk = site.request_sweep(3)
-    site.start_agent(speed=15)
+    site.start_agent(speed=8)
     site.wait(lambda: site.sweep(pk)["state"] == "running")
-    site.stop_web()
+    site.kill(site.web)
     spool = site.folder / "agent" / "spool"
     site.wait(lambda: list(spool.glob("*.json")))
     site.start_web()

@@ -235,11 +235,23 @@ class VerdictSerializer(serializers.Serializer):
     knobs = KnobsSerializer()
     time_ms = serializers.FloatField()
     power_mw = serializers.FloatField()
+    predicted_time_ms = QuantitySerializer(help_text="before it was measured")
+    predicted_power_mw = QuantitySerializer(help_text="before it was measured")
+    kept = serializers.BooleanField(help_text="whether the measured values keep the budget")
+
+
+class OutcomeSerializer(serializers.Serializer):
+    """The best measured mode within the budget, or where kept is false the closest."""
+
     kept = serializers.BooleanField()
+    run = serializers.IntegerField(allow_null=True)
+    knobs = KnobsSerializer()
+    said = serializers.CharField()
 
 
 class KeptAnswerSerializer(PlanAnswerSerializer):
     verified = VerdictSerializer(many=True, required=False)
+    outcome = OutcomeSerializer(required=False)
 
 
 class PlanSerializer(serializers.ModelSerializer):

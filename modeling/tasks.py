@@ -17,6 +17,13 @@ def fit_predictor(predictor_id: int) -> None:
 
 
 @shared_task
+def pick_again(sweep_id: int) -> None:
+    from modeling.verifying import plan_pick_again
+
+    plan_pick_again(sweep_id=sweep_id)
+
+
+@shared_task
 def choose_modes(sweep_id: int) -> None:
     from modeling.active_sweeps import sweep_choose
 

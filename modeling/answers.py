@@ -111,6 +111,7 @@ class PlanAnswer:
     notes: list[str]
     provenance: Provenance
     nvpmodel: str
+    explanation: list[str] = field(default_factory=list)
 
 
 def as_json(thing: Any) -> Any:

@@ -18,6 +18,7 @@ from modeling.answers import (
 from modeling.core.objectives import Objective
 from modeling.core.planner import CEILINGS, Budget, Choice, choose
 from modeling.core.prediction import FloatArray, IntArray, log_interval
+from modeling.explaining import explanation
 from modeling.selectors.landscape import Landscape
 from modeling.stock import StockMode, power_model_block, stock_modes
 from profiling.errors import InvalidInput
@@ -36,6 +37,8 @@ def answer_on(land: Landscape, question: PlanQuestion, device: Device | None = N
     choice = choice_among(land, rows, question, budget)
     mode = planned_mode(land, choice.index, budget)
     stock = best_stock(land, mode, question, budget)
+    near = choice.nearest_beyond
+    beyond = None if near is None else planned_mode(land, near, budget)
     return PlanAnswer(
         workload=land.workload.slug,
         device_model=land.device_model.slug,
@@ -45,15 +48,14 @@ def answer_on(land: Landscape, question: PlanQuestion, device: Device | None = N
         reason=choice.reason,
         epoch_reason="" if land.workload.samples_per_epoch else NO_EPOCH,
         shortfalls=shortfalls(choice, question, budget),
-        nearest_beyond=None
-        if choice.nearest_beyond is None
-        else planned_mode(land, choice.nearest_beyond, budget),
+        nearest_beyond=beyond,
         maxn=comparison(land, mode, "MAXN", land.device_model.maximum, budget),
         best_stock=stock,
         stock_reason="" if stock else _no_stock(land),
         notes=list(choice.notes),
         provenance=provenance(land),
         nvpmodel=power_model_block(device_model=land.device_model, knobs=mode.knobs, device=device),
+        explanation=explanation(question, mode, choice.reason, beyond) if choice.feasible else [],
     )
 
 

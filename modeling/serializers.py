@@ -226,6 +226,7 @@ class PlanAnswerSerializer(serializers.Serializer):
     notes = serializers.ListField(child=serializers.CharField())
     provenance = ProvenanceSerializer()
     nvpmodel = serializers.CharField()
+    explanation = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class VerdictSerializer(serializers.Serializer):

@@ -114,6 +114,52 @@ def choose(
     ValueError where a name or number makes no sense, or `allowed` leaves no mode.
     """
     budget = budget or Budget()
+    weighed = _weigh(prediction, budget, objective, knobs, energy_weight, allowed, per_sample)
+    rows, choice = weighed.rows, _best(weighed, budget, objective)
+    beyond = choice.nearest_beyond
+    return replace(
+        choice,
+        index=int(rows[choice.index]),
+        nearest_beyond=None if beyond is None else int(rows[beyond]),
+        notes=_notes(prediction, weighed.ceilings),
+    )
+
+
+def ranking(
+    prediction: Prediction,
+    budget: Budget,
+    objective: Objective = "fastest",
+    *,
+    knobs: IntArray,
+    energy_weight: float = 0.5,
+    allowed: Mapping[str, tuple[float | None, float | None]] | None = None,
+) -> IntArray:
+    """Rows of all modes that keep the budget, best first; arguments and errors as of `choose`."""
+    weighed = _weigh(prediction, budget, objective, knobs, energy_weight, allowed, False)
+    kept = np.flatnonzero(weighed.fits)
+    return weighed.rows[kept[np.argsort(weighed.cost[kept], kind="stable")]]
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """The allowed modes: their rows in the prediction, chance to break the budget, and cost, each (k,)."""
+
+    rows: IntArray
+    ceilings: list[_Ceiling]
+    breaking: FloatArray
+    fits: BoolArray
+    cost: FloatArray
+
+
+def _weigh(
+    prediction: Prediction,
+    budget: Budget,
+    objective: Objective,
+    knobs: IntArray | None,
+    energy_weight: float,
+    allowed: Mapping[str, tuple[float | None, float | None]] | None,
+    per_sample: bool,
+) -> _Weighed:
     rows = np.flatnonzero(_allowed_mask(len(prediction.time_ms), knobs, allowed or {}))
     if not len(rows):
         raise ValueError("no mode lies within the allowed knob ranges: widen one")
@@ -123,14 +169,7 @@ def choose(
     breaking = np.minimum(sum((c.breaking() for c in ceilings), np.zeros(len(rows))), 1.0)
     fits = breaking <= budget.risk if ceilings else np.ones(len(rows), dtype=bool)
     cost = costs(within, objective, samples=samples, energy_weight=energy_weight, among=fits)
-    choice = _best(cost, fits, 1 - breaking, ceilings, budget, objective)
-    beyond = choice.nearest_beyond
-    return replace(
-        choice,
-        index=int(rows[choice.index]),
-        nearest_beyond=None if beyond is None else int(rows[beyond]),
-        notes=_notes(prediction, ceilings),
-    )
+    return _Weighed(rows, ceilings, breaking, fits, cost)
 
 
 def fastest_within(
@@ -173,15 +212,9 @@ def with_measured(
     return Prediction(time, power, sds[0], sds[1], prediction.notes)
 
 
-def _best(
-    cost: FloatArray,
-    fits: BoolArray,
-    chance: FloatArray,
-    ceilings: list[_Ceiling],
-    budget: Budget,
-    objective: Objective,
-) -> Choice:
+def _best(weighed: _Weighed, budget: Budget, objective: Objective) -> Choice:
     """Rows here are those of the allowed modes."""
+    cost, fits, ceilings, chance = weighed.cost, weighed.fits, weighed.ceilings, 1 - weighed.breaking
     values = [c.cautious(budget.risk / len(ceilings)) for c in ceilings]
     excess = _excess(ceilings, values, len(cost))
     if not fits.any():

@@ -13,6 +13,7 @@ from frontend.views import (
     sweep,
     token,
     upload,
+    verification,
     workload,
 )
 from profiling.sign_in import SignInForm
@@ -52,7 +53,10 @@ urlpatterns = [
     path("plan/nvpmodel/", plan.plan_nvpmodel, name="plan-nvpmodel"),
     path("plan/keep/", plan.plan_keep, name="plan-keep"),
     path("plans/", plan.plan_list_page, name="plan-list"),
+    path("plan/verify/", verification.plan_verify_asked, name="plan-verify-asked"),
     path("plans/<int:pk>/", plan.plan_detail_page, name="plan-detail"),
+    path("plans/<int:pk>/verify/", verification.plan_verify_kept, name="plan-verify"),
+    path("plans/<int:pk>/verification/", verification.plan_verification_part, name="plan-verification"),
     path("predictors/", predictor.predictor_list_page, name="predictor-list"),
     path("predictors/new/", predictor.predictor_ask, name="predictor-ask"),
     path("predictors/<int:pk>/", predictor.predictor_page, name="predictor-detail"),

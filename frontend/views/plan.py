@@ -14,6 +14,7 @@ from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
 from modeling.selectors.plans import plan_list
 from modeling.selectors.predictors import predictor_list
+from modeling.selectors.verifications import verification_of, verifying_boards
 from modeling.services.plans import plan_make, plan_save
 from profiling.errors import Conflict, InvalidInput
 
@@ -35,7 +36,8 @@ def answered(form: PlanForm) -> dict[str, Any]:
     except Conflict as hindrance:
         return {**pair, "form": form, "hindrance": hindrance.message}
     land = landscape(**pair, predictor_id=question.predictor_id)
-    return {**pair, "form": form, "answer": answer, "marks": plan_marks(land, answer)}
+    boards = verifying_boards(device_model=answer.device_model, emulated=answer.provenance.emulated)
+    return {**pair, "form": form, "answer": answer, "marks": plan_marks(land, answer), "boards": boards}
 
 
 @gzip_page
@@ -98,7 +100,10 @@ def plan_list_page(request: HttpRequest) -> HttpResponse:
 def plan_detail_page(request: HttpRequest, pk: int) -> HttpResponse:
     plan = get_object_or_404(plan_list(), pk=pk)
     pair = {"workload": plan.workload.slug, "device_model": plan.device_model.slug}
+    emulated = plan.answer["provenance"]["emulated"]
     context = {
+        "verification": verification_of(plan),
+        "boards": verifying_boards(device_model=pair["device_model"], emulated=emulated),
         "plan": plan,
         "answer": plan.answer,
         "words": question_words(plan.question),

@@ -9,6 +9,7 @@ from modeling.api_estimates import SweepEstimateView
 from modeling.api_evaluations import EvaluationViewSet
 from profiling import api_agents
 from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
+from profiling.api_packages import PackageView
 from profiling.api_runs import RunViewSet
 from profiling.api_sweeps import SweepViewSet
 from profiling.api_tokens import TokenViewSet
@@ -29,6 +30,7 @@ router.register("evaluations", EvaluationViewSet)
 agent_urls = [
     path("ping/", api_agents.PingView.as_view(), name="agent-ping"),
     path("enroll/", api_agents.EnrolView.as_view(), name="agent-enroll"),
+    path("packages/<str:sha256>/", api_agents.PackageFileView.as_view(), name="agent-package"),
     path("claim/", api_agents.ClaimView.as_view(), name="agent-claim"),
     path("runs/<int:pk>/heartbeat/", api_agents.HeartbeatView.as_view(), name="agent-heartbeat"),
     path("runs/<int:pk>/result/", api_agents.ResultView.as_view(), name="agent-result"),
@@ -36,6 +38,7 @@ agent_urls = [
 ]
 
 urlpatterns = [
+    path("workloads/<slug:slug>/package/", PackageView.as_view(), name="workload-package"),
     path("sweeps/estimate/", SweepEstimateView.as_view(), name="sweep-estimate"),
     path("", include(router.urls)),
     path("agent/", include(agent_urls)),

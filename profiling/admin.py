@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 
 from profiling.errors import LabError
 from profiling.knobs import KNOB_NAMES, are_steps
-from profiling.models import ApiToken, Device, DeviceModel, Run, Sweep, Upload, Workload
+from profiling.models import ApiToken, Device, DeviceModel, Run, Sweep, Upload, Workload, WorkloadPackage
 from profiling.services.catalog import power_modes_store
 from profiling.services.tokens import token_revoke
 from profiling.services.uploads import upload_undo
@@ -117,6 +117,15 @@ class WorkloadAdmin(admin.ModelAdmin):
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Workload | None = None) -> dict[str, Any]:
         return {} if obj else {"slug": ["name"]}
+
+
+@admin.register(WorkloadPackage)
+class WorkloadPackageAdmin(ReadOnlyAdmin):
+    list_display = ["filename", "workload", "kind", "size", "sha256", "uploader", "created"]
+    list_filter = ["kind"]
+    list_select_related = ["workload", "uploader"]
+    list_per_page = 50
+    search_fields = ["filename", "sha256", "workload__name", "uploader__username"]
 
 
 @admin.register(Upload)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -20,6 +22,7 @@ from profiling.serializers_agents import (
     RunResultSerializer,
 )
 from profiling.services.agents import device_enrol, run_claim, run_complete, run_fail, run_heartbeat
+from profiling.services.packages import package_for_device
 
 
 class DeviceTokenPermission(BasePermission):
@@ -61,6 +64,14 @@ class EnrolView(AgentView):
         """Tell the server what this board is: its clock tables, rails, software and stock modes."""
         device_enrol(device=self.device(request), **self.parsed(request, EnrolSerializer))
         return Response({"go_on": True})
+
+
+class PackageFileView(AgentView):
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, sha256: str) -> FileResponse:
+        """A package that a pending run of this board needs."""
+        package = package_for_device(device=self.device(request), sha256=sha256)
+        return FileResponse(package.file.open(), as_attachment=True, filename=package.filename)
 
 
 class ClaimView(AgentView):

@@ -65,7 +65,7 @@ class DeviceViewSet(viewsets.ReadOnlyModelViewSet):
 
 
 class WorkloadViewSet(mixins.CreateModelMixin, mixins.UpdateModelMixin, viewsets.ReadOnlyModelViewSet):
-    queryset = Workload.objects.select_related("owner")
+    queryset = Workload.objects.select_related("owner", "package__uploader")
     serializer_class = WorkloadSerializer
     filterset_class = WorkloadFilter
     write_scope = "upload"

@@ -8,6 +8,7 @@ from rest_framework.relations import SlugRelatedField
 
 from profiling.flags import FLAGS
 from profiling.models import ApiToken, Device, DeviceModel, PowerMode, Run, Upload, Workload
+from profiling.serializers_packages import WorkloadPackageSerializer
 from profiling.services.runs import CORRECTABLE, MOST_ROWS
 from profiling.services.tokens import DAYS, MAX_DAYS
 from profiling.services.uploads import ON_BAD_LINES, REPEATS
@@ -69,12 +70,13 @@ class EnrolCommandSerializer(serializers.Serializer):
 
 class WorkloadSerializer(serializers.ModelSerializer):
     owner = username()
+    package = WorkloadPackageSerializer(read_only=True, allow_null=True)
 
     class Meta:
         model = Workload
         fields = ["slug", "name", "kind", "network", "dataset", "minibatch", "loader_workers"]
         fields += ["samples_per_epoch", "sequence_length", "precision", "runner_options", "notes"]
-        fields += ["owner", "created"]
+        fields += ["package", "owner", "created"]
         read_only_fields = ["slug", "created"]
 
 

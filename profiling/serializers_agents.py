@@ -49,6 +49,14 @@ class RunResultSerializer(serializers.Serializer):
     )
 
 
+class ClaimedPackageSerializer(serializers.Serializer):
+    """The board fetches it from agent/packages/<sha256>/, unless it has it."""
+
+    filename = serializers.CharField()
+    sha256 = serializers.CharField()
+    size = serializers.IntegerField()
+
+
 class ClaimedWorkloadSerializer(serializers.Serializer):
     slug = serializers.CharField()
     kind = serializers.CharField()
@@ -58,6 +66,7 @@ class ClaimedWorkloadSerializer(serializers.Serializer):
     sequence_length = serializers.IntegerField(allow_null=True)
     precision = serializers.CharField()
     runner_options = serializers.DictField()
+    package = ClaimedPackageSerializer(allow_null=True, help_text="the user's own code or network")
 
 
 class ClaimedRunSerializer(serializers.ModelSerializer):

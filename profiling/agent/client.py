@@ -1,6 +1,8 @@
 """The agent's words to the server, over HTTPS."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import httpx
 
@@ -63,16 +65,32 @@ class ServerClient:
     def fail(self, run: int, reason: str, *, again: bool) -> None:
         self._post(f"runs/{run}/failure/", reason=reason[-4000:] or "no reason given", again=again)
 
+    @contextmanager
+    def package(self, sha256: str) -> Iterator[Iterator[bytes]]:
+        """A user's own workload, piece by piece."""
+        try:
+            with self.http.stream("GET", f"packages/{sha256}/") as answer:
+                if answer.is_error:
+                    answer.read()
+                    refuse(answer)
+                yield answer.iter_bytes()
+        except httpx.HTTPError as error:
+            raise ServerAway(f"{self.http.base_url} broke off: {error}") from error
+
     def _post(self, path: str, **body: Any) -> dict[str, Any] | None:
         try:
             answer = self.http.post(path, json=body)
         except httpx.HTTPError as error:
             raise ServerAway(f"{self.http.base_url} does not answer: {error}") from error
-        if answer.status_code >= 500 or answer.status_code in PASSING:
-            raise ServerAway(f"{answer.url} answers {answer.status_code}; trying again later")
         if answer.is_error:
-            raise ServerRefused(detail_of(answer), answer.status_code)
+            refuse(answer)
         return answer.json() if answer.status_code != 204 else None
+
+
+def refuse(answer: httpx.Response) -> NoReturn:
+    if answer.status_code >= 500 or answer.status_code in PASSING:
+        raise ServerAway(f"{answer.url} answers {answer.status_code}; trying again later")
+    raise ServerRefused(detail_of(answer), answer.status_code)
 
 
 def detail_of(answer: httpx.Response) -> str:

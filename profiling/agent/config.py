@@ -21,7 +21,8 @@ class AgentConfig:
     state: folder of the lock, the spool and what restores the board. interpreter: the Python that has the
     board's torch. broker: the Celery broker, "" to poll over HTTPS only; broker_folder: where filesystem://
     keeps its messages. poll_s: how often to look for
-    work. seed, speed: of an emulated board.
+    work. workload_memory_mib, workload_silence_s: what a workload may use, and how long it may go without a
+    minibatch. seed, speed: of an emulated board.
     """
 
     server: str
@@ -35,6 +36,8 @@ class AgentConfig:
     broker_folder: Path = Path("broker")
     poll_s: float = 15.0
     boardd_socket: Path = Path("/run/jetsonlab/boardd.sock")
+    workload_memory_mib: int = 8192
+    workload_silence_s: float = 300.0
     seed: int = 0
     speed: float | None = None
 

@@ -3,12 +3,14 @@
 import socket
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from profiling.agent.client import ServerClient
 from profiling.agent.config import AgentConfig
 from profiling.agent.loop import Agent, WorkloadMaker
+from profiling.agent.packages import PackageCache
 from profiling.agent.spool import Spool
 from profiling.board.base import Board
 from profiling.board.emulated import EmulatedBoard
@@ -20,14 +22,15 @@ from profiling.errors import InvalidInput
 from profiling.workloads.arguments import runner_arguments
 from profiling.workloads.base import WorkloadProcess
 from profiling.workloads.emulated import EmulatedProcess
-from profiling.workloads.process import RunnerProcess
+from profiling.workloads.process import Patience, RunnerProcess
 from profiling.workloads.sandbox import Limits
 
 
 def make_agent(config: AgentConfig) -> Agent:
     board = make_board(config)
     client = ServerClient(config.server, config.token, agent=agent_name(config.state))
-    return Agent(client, board, Spool(config.state / "spool"), workload_maker(config))
+    make = emulated_workload if config.driver == "emulated" else real_workload(config, client)
+    return Agent(client, board, Spool(config.state / "spool"), make)
 
 
 def agent_name(state: Path) -> str:
@@ -85,12 +88,10 @@ def _emulated(config: AgentConfig) -> Board:
     return EmulatedBoard(entry, seed=config.seed, root=config.state / "emulated", speed=config.speed)
 
 
-def workload_maker(config: AgentConfig) -> WorkloadMaker:
-    return emulated_workload if config.driver == "emulated" else real_workload(config)
-
-
 def emulated_workload(board: Board, settings: dict[str, Any]) -> WorkloadProcess:
     assert isinstance(board, EmulatedBoard)
+    if settings.get("package"):
+        raise InvalidInput("An emulated board cannot run a package: it emulates known networks only.")
     workers = settings["loader_workers"]
     demand = EmulatedWorkload(
         settings["network"], settings["kind"], settings["minibatch"], 4 if workers is None else workers
@@ -98,10 +99,17 @@ def emulated_workload(board: Board, settings: dict[str, Any]) -> WorkloadProcess
     return EmulatedProcess(board, demand)
 
 
-def real_workload(config: AgentConfig) -> WorkloadMaker:
+def real_workload(config: AgentConfig, client: ServerClient) -> WorkloadMaker:
+    """A network of the zoo is our own code: limited, but it need not become nobody."""
+    cache = PackageCache(config.state / "packages", client.package)
+    limits = Limits(memory_bytes=config.workload_memory_mib << 20)
+    patience = Patience(minibatch_s=config.workload_silence_s)
+
     def make(board: Board, settings: dict[str, Any]) -> WorkloadProcess:
-        arguments = runner_arguments(settings, settings["minibatch"])
-        # A network of the zoo is our own code: limited, but it need not become nobody.
-        return RunnerProcess(arguments, interpreter=config.interpreter, limits=Limits(user=None))
+        package = settings.get("package")
+        file = cache.place(package) if package else None
+        arguments = runner_arguments(settings, settings["minibatch"], file)
+        bounds = limits if file else replace(limits, user=None)
+        return RunnerProcess(arguments, config.interpreter, bounds, patience)
 
     return make

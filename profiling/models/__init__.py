@@ -1,7 +1,7 @@
 from profiling.models.access import ApiToken
 from profiling.models.catalog import DeviceModel, PowerMode
 from profiling.models.datasets import Dataset, DatasetRun, DatasetVersion
-from profiling.models.inventory import Device, Workload
+from profiling.models.inventory import Device, Workload, WorkloadPackage
 from profiling.models.runs import Run, Sweep, Telemetry
 from profiling.models.uploads import Upload
 
@@ -18,4 +18,5 @@ __all__ = [
     "Telemetry",
     "Upload",
     "Workload",
+    "WorkloadPackage",
 ]

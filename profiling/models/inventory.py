@@ -92,3 +92,26 @@ class Workload(models.Model):
         if not self.samples_per_epoch:
             return None
         return -(-self.samples_per_epoch // self.minibatch)
+
+
+class WorkloadPackage(models.Model):
+    """A user's own code or network file, run by boards in place of a network of ours."""
+
+    class Kind(models.TextChoices):
+        PYTHON = "python", "zip with workload.py"
+        EXPORT = "export", "torch.export file"
+        ONNX = "onnx", "ONNX file"
+
+    workload = models.OneToOneField(Workload, on_delete=models.CASCADE, related_name="package")
+    file = models.FileField(upload_to="packages/%Y/%m/")
+    filename = models.CharField(max_length=255)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    sha256 = models.CharField(max_length=64, db_index=True)
+    size = models.BigIntegerField()
+    files = models.PositiveIntegerField()
+    unpacked_bytes = models.BigIntegerField()
+    uploader = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.filename

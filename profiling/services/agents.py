@@ -59,7 +59,7 @@ def run_claim(*, device: Device, agent: str) -> Run | None:
     )
     if not claimed:
         return None
-    run = Run.objects.select_related("workload", "sweep", "device__device_model").get(pk=pk)
+    run = Run.objects.select_related("workload__package", "sweep", "device__device_model").get(pk=pk)
     first = Sweep.objects.filter(runs=run, state=Sweep.State.PENDING)
     first.update(state=Sweep.State.RUNNING, started=now)
     return run

@@ -39,10 +39,11 @@ def test_a_list_costs_three_queries(api, board, resnet, url, django_assert_num_q
         assert api.get(url).json()["results"]
 
 
-def test_devices_are_filtered_and_not_written(api, board):
+def test_devices_are_filtered_and_registered_but_not_changed(api, board):
     assert len(api.get("/api/v1/devices/", {"device_model": "orin-mini"}).json()["results"]) == 1
     assert api.get("/api/v1/devices/", {"retired": True}).json()["results"] == []
-    assert api.post("/api/v1/devices/", {}).status_code == 405
+    assert "name" in api.post("/api/v1/devices/", {}).json()["errors"]
+    assert api.patch("/api/v1/devices/desk-1/", {}).status_code == 405
 
 
 def test_a_workload_is_created(api, eng):

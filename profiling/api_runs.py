@@ -12,13 +12,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from profiling.api_sweeps import person
-from profiling.filters import RunApiFilter, RunExportFilter
+from profiling.filters import RunApiFilter, RunExportFilter, RunHeatFilter
 from profiling.models import Run
 from profiling.renderers import CsvRenderer, ParquetRenderer
 from profiling.selectors.exports import Export
+from profiling.selectors.facets import FACETS, run_facets
+from profiling.selectors.heat import USUAL_HEAT, heat_map
 from profiling.selectors.runs import run_history, run_list
 from profiling.serializers import (
     CorrectionSerializer,
+    FacetsSerializer,
+    HeatMapSerializer,
     RunSerializer,
     RunsReplySerializer,
     RunsRequestSerializer,
@@ -26,6 +30,7 @@ from profiling.serializers import (
 from profiling.services.runs import run_correct, runs_receive
 
 MEDIA_TYPES = ("text/csv", "application/json", "application/vnd.apache.parquet", "application/zip")
+LISTS = ("list", "export", "facets", "heat")
 KEY = OpenApiParameter(
     "Idempotency-Key", str, OpenApiParameter.HEADER, description="sent again, answers with the first runs"
 )
@@ -38,7 +43,7 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     write_scope = "upload"
 
     def get_queryset(self) -> QuerySet[Run]:
-        return run_list() if self.action in ("list", "export") else run_history()
+        return run_list() if self.action in LISTS else run_history()
 
     @extend_schema(
         parameters=[KEY],
@@ -81,6 +86,24 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
         if request.query_params.get("package", "").lower() in ("true", "1"):
             return attachment(export.package(), "runs.zip", "application/zip")
         return attachment(export.pieces(), f"runs.{name}", export.content_type)
+
+    @extend_schema(responses=FacetsSerializer)
+    @action(detail=False, pagination_class=None)
+    def facets(self, request: Request) -> Response:
+        """How many runs each choice of a filter would leave; the knobs' and dates' ranges."""
+        self.filter_queryset(self.get_queryset())  # refuses what is no filter
+        chosen = {name: value for name, value in request.query_params.items() if name in FACETS and value}
+        others = {name: value for name, value in request.query_params.items() if name not in FACETS}
+        shown = run_history() if chosen.get("state") == Run.State.SUPERSEDED else run_list()
+        return Response(run_facets(RunApiFilter(others, shown).qs, chosen))
+
+    @extend_schema(responses=HeatMapSerializer)
+    @action(detail=False, pagination_class=None, filterset_class=RunHeatFilter)
+    def heat(self, request: Request) -> Response:
+        """Time, power or energy over two knobs; the others held by filters, or minimised."""
+        runs = self.filter_queryset(self.get_queryset())
+        asked = {name: request.query_params.get(name) or usual for name, usual in USUAL_HEAT.items()}
+        return Response(heat_map(runs, **asked))
 
 
 def attachment(pieces: Iterator[bytes], filename: str, content_type: str) -> StreamingHttpResponse:

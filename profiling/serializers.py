@@ -158,6 +158,20 @@ class CorrectedSerializer(serializers.ModelSerializer):
         fields = CORRECTABLE
 
 
+class FacetsSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    facets = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))
+    ranges = serializers.DictField(child=serializers.DictField(help_text="min and max, null without runs"))
+
+
+class HeatMapSerializer(serializers.Serializer):
+    x = serializers.ListField(child=serializers.IntegerField())
+    y = serializers.ListField(child=serializers.IntegerField())
+    z = serializers.ListField(child=serializers.ListField(child=serializers.FloatField(allow_null=True)))
+    runs = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+    names = serializers.DictField(child=serializers.CharField())
+
+
 class UploadSerializer(serializers.ModelSerializer):
     workload = slug(read_only=True, allow_null=True)
     device_model = slug(read_only=True, allow_null=True)

@@ -13,6 +13,10 @@ from profiling.models.catalog import DeviceModel, PowerMode
 from profiling.models.inventory import Device, Workload
 from profiling.models.uploads import Upload
 
+BROWSED = ["workload", "device_model", "state", "emulated", "flag_bits", "device", "upload"]
+BROWSED += ["cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "time_ms", "power_mw", "energy_mj"]
+BROWSED += ["created", "measured_at"]
+
 
 def _flag_bits() -> models.expressions.CombinedExpression:
     """flags as a number. The database computes it, so that it is right whoever writes."""
@@ -126,8 +130,9 @@ class Run(models.Model):
     class Meta:
         ordering = ["-id"]
         indexes = [
-            models.Index(fields=["workload", "device_model", "state"], name="run_workload_board"),
-            models.Index(fields=["device_model", "workload", "cores", "cpu_khz"], name="run_board_knobs"),
+            # Wide, since it alone answers facets, ranges and heat maps, whatever the filters.
+            models.Index(fields=BROWSED, name="run_browse"),
+            models.Index(fields=["device_model", "state"], name="run_board_state"),
             models.Index(fields=["device", "state"], name="run_device_state"),
         ]
 

@@ -1,0 +1,79 @@
+"""The site at size: pages, facets, heat maps and exports of what bench.fill made. Medians of five.
+
+DATABASE_URL=sqlite:////tmp/big.sqlite3 python -m bench.browse
+"""
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import django
+
+TIMES = 5
+THREE = ("workload=bench-1&emulated=true&cores__gte=4", "flag=hot&kind=inference&power_mw__lte=20000")
+THREE += ("device_model={board}&flagged=false&uploader=bench-3", "cores=1&gpu_khz__lte=1&flag=dvfs_on")
+
+
+def main(_: list[str] | None = None) -> None:
+    django.setup()
+    from django.contrib.auth.models import User
+    from rest_framework.test import APIClient
+
+    client: Any = APIClient(headers={"host": "127.0.0.1"})
+    person, _new = User.objects.get_or_create(username="bench-0")
+    client.force_authenticate(person)
+
+    def get(address: str) -> Any:
+        answer = client.get(address)
+        assert answer.status_code == 200, answer.content[:500]
+        return answer
+
+    board = get("/api/v1/runs/?page_size=1").json()["results"][0]["device_model"]
+    for filters in THREE:
+        query = filters.format(board=board)
+        report(f"first page, {query}", lambda query=query: get(f"/api/v1/runs/?{query}"))
+        report(f"facets, {query}", lambda query=query: get(f"/api/v1/runs/facets/?{query}"))
+    report("facets, no filter", lambda: get("/api/v1/runs/facets/"))
+    pair = f"workload=bench-1&device_model={heat_board()}"
+    report(f"heat map, {pair}", lambda: get(f"/api/v1/runs/heat/?{pair}"))
+    for name in ("csv", "json", "parquet"):
+        export(get, f"/api/v1/runs/export/?format={name}&id__lte=100000")
+
+
+def heat_board() -> str:
+    from profiling.models import Run
+
+    run = Run.objects.filter(workload__slug="bench-1").select_related("device_model").first()
+    assert run is not None
+    return run.device_model.slug
+
+
+def report(what: str, ask: Callable[[], Any]) -> None:
+    ask()
+    took = [_seconds(ask) for _ in range(TIMES)]
+    print(f"{1000 * statistics.median(took):7.0f} ms  {what}", flush=True)
+
+
+def export(get: Callable[[str], Any], address: str) -> None:
+    before, began, size = _peak_mb(), time.perf_counter(), 0
+    for piece in get(address).streaming_content:
+        size += len(piece)
+    took = time.perf_counter() - began
+    grown = _peak_mb() - before
+    print(f"{100_000 / took:7.0f} rows/s, {size / 1e6:.0f} MB, peak memory +{grown:.0f} MB  {address}")
+
+
+def _seconds(ask: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    ask()
+    return time.perf_counter() - began
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()

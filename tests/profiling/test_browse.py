@@ -1,0 +1,96 @@
+"""Facets, ranges and heat maps of runs."""
+
+import pytest
+
+from profiling.models import Run, Upload, Workload
+
+URL = "/api/v1/runs/"
+
+
+@pytest.fixture
+def runs(resnet, orin, board, eng):
+    other = Workload.objects.create(slug="bert", name="BERT", kind="inference", network="B", minibatch=4)
+    upload = Upload.objects.create(filename="a.csv", size=1, sha256="a" * 64, uploader=eng)
+    mode = {"cpu_khz": 268_800, "mem_khz": 665_600, "device_model": orin, "minibatch": 16}
+
+    def run(workload, cores, gpu_khz, time_ms, **more):
+        about = {**mode, "workload": workload, "cores": cores, "gpu_khz": gpu_khz, "time_ms": time_ms}
+        return Run.objects.create(**about, **more)
+
+    return [
+        run(resnet, 2, 318_750, 100.0, upload=upload),
+        run(resnet, 2, 1_300_500, 60.0, device=board, flags=["hot", "short"]),
+        run(resnet, 4, 318_750, 90.0, emulated=True),
+        run(other, 4, 318_750, 80.0, flags=["hot"]),
+        run(other, 6, 318_750, 1.0, state="superseded"),
+        run(other, 6, 318_750, 1.0, state="staged"),
+    ]
+
+
+def facets(api, **filters):
+    answer = api.get(f"{URL}facets/", filters)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_each_choice_says_how_many_runs_it_leaves(api, runs):
+    said = facets(api)
+    assert said["count"] == 4
+    assert said["facets"]["workload"] == {"resnet": 3, "bert": 1}
+    assert said["facets"]["kind"] == {"training": 3, "inference": 1}
+    assert said["facets"]["flag"] == {"hot": 2, "short": 1}
+    assert said["facets"]["flagged"] == {"false": 2, "true": 2}
+    assert said["facets"]["uploader"] == {"eng": 1}
+    assert said["facets"]["device"] == {"desk-1": 1}
+    assert said["facets"]["emulated"] == {"false": 3, "true": 1}
+
+
+def test_a_chosen_facet_narrows_the_others_and_not_itself(api, runs):
+    said = facets(api, flag="hot", emulated="false")
+    assert said["count"] == 2
+    assert said["facets"]["workload"] == {"resnet": 1, "bert": 1}
+    assert said["facets"]["flag"] == {"hot": 2, "short": 1}
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {},
+        {"cores__gte": 4},
+        {"workload": "resnet", "flagged": "true"},
+        {"uploader": "eng"},
+        {"time_ms__lte": 85},
+    ]
+    + [{"state": "superseded"}],
+)
+def test_the_count_is_that_of_the_list(api, runs, filters):
+    assert facets(api, **filters)["count"] == len(api.get(URL, filters).json()["results"])
+
+
+def test_ranges_are_those_of_the_boards_found_and_the_labs_days(api, runs):
+    ranges = facets(api, workload="resnet")["ranges"]
+    assert ranges["cores"] == {"min": 2, "max": 6}
+    assert ranges["created"]["min"][:19] == runs[0].created.isoformat()[:19]
+    assert facets(api, cores=5)["ranges"]["cores"] == {"min": None, "max": None}
+
+
+def test_a_heat_map_minimises_over_what_is_not_held(api, runs):
+    said = api.get(f"{URL}heat/", {"x": "gpu_khz", "y": "cores"}).json()
+    assert (said["x"], said["y"]) == ([318_750, 1_300_500], [2, 4])
+    assert said["z"] == [[100, 60], [80, None]]
+    assert said["runs"] == [[1, 1], [2, 0]]
+    held = api.get(f"{URL}heat/", {"x": "gpu_khz", "y": "cores", "workload": "resnet", "of": "mean"}).json()
+    assert held["z"] == [[100, 60], [90, None]]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"x": "y"}, {"x": "cores", "y": "cores"}, {"of": "median"}, {"value": "cores"}]
+)
+def test_a_heat_map_that_makes_no_sense_is_refused(api, runs, wrong):
+    assert api.get(f"{URL}heat/", wrong).status_code == 400
+
+
+def test_facets_cost_the_same_queries_however_many_runs(api, runs, django_assert_max_num_queries):
+    api.get(f"{URL}facets/")
+    with django_assert_max_num_queries(11):
+        api.get(f"{URL}facets/", {"workload": "resnet"})

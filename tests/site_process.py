@@ -72,7 +72,7 @@ class Site:
         )
 
     def start_agent(
-        self, state: str = "agent", speed: float = 0, celery: bool = False
+        self, state: str = "agent", speed: float = 0, celery: bool = False, **more: Any
     ) -> subprocess.Popen[bytes]:
         settings = {
             "server": self.url,
@@ -84,7 +84,7 @@ class Site:
             "poll_s": 60.0 if celery else 0.5,
             "broker": self.broker,
         }
-        settings |= {"speed": speed} if speed else {}
+        settings |= more | ({"speed": speed} if speed else {})
         config = self.folder / f"{state}.toml"
         config.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items()))
         face = (

@@ -21,7 +21,7 @@ from profiling.agent.measured import MeasuredRun
 from profiling.agent.rules import Progress, Rules
 from profiling.agent.spool import Spool, SpoolFull
 from profiling.board.base import Board
-from profiling.errors import Conflict, InvalidInput, LabError
+from profiling.errors import BoardError, Conflict, InvalidInput, LabError
 from profiling.knobs import Knobs
 from profiling.workloads.base import WorkloadFailed, WorkloadProcess
 
@@ -56,7 +56,7 @@ class Agent:
 
     def serve(self, poll_s: float) -> None:
         """Until `stop`: serve what there is, then wait for `wake` or poll_s seconds."""
-        self.board.restore()
+        self._put_back()
         while not self.stop.is_set():
             try:
                 self.serve_until_idle()
@@ -133,7 +133,14 @@ class Agent:
         if self._workload is not None:
             self._workload.stop()
             self._workload = None
-        self.board.restore()
+        self._put_back()
+
+    def _put_back(self) -> None:
+        """A board that does not take its old clocks again can still be measured."""
+        try:
+            self.board.restore()
+        except BoardError as error:
+            log.error("%s", error.message)
 
     def _keep(self, run: dict[str, Any], measured: MeasuredRun) -> None:
         try:

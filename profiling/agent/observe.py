@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from profiling.agent.measured import distinct, is_steady
@@ -56,8 +57,10 @@ class Observation:
         cores = knobs.cores if knobs else None
         if self.workload and not self.workload.is_ready(cores):
             if knobs:
-                # Loading a framework at the slowest clocks takes minutes that measure nothing.
-                self.board.apply(self.board.ranges().maximum._replace(cores=knobs.cores))
+                # Loading a framework at the slowest clocks takes minutes that measure nothing; a board that
+                # refuses its fastest ones may still do those asked for.
+                with suppress(BoardError):
+                    self.board.apply(self.board.ranges().maximum._replace(cores=knobs.cores))
             self.workload.start(cores, self._beat)
         if knobs:
             self.board.apply(knobs)

@@ -68,6 +68,11 @@ def hottest_c(readings: Sequence[Reading]) -> float | None:
 
 
 def unknown_power(readings: Sequence[Reading]) -> str:
-    """The board's own reason, or that nothing was read."""
-    reasons = [reading.unknown["total_mw"] for reading in readings if "total_mw" in reading.unknown]
-    return reasons[-1] if reasons else "no power sample fell into the measured window"
+    """The board's own reason and its rails', or that nothing was read."""
+    blind = next((reading for reading in reversed(readings) if "total_mw" in reading.unknown), None)
+    if blind is None:
+        return "no power sample fell into the measured window"
+    rails = [
+        blind.unknown[rail] for rail, mw in blind.rails_mw.items() if mw is None and rail in blind.unknown
+    ]
+    return "; ".join([blind.unknown["total_mw"], *rails])[:400]

@@ -1,5 +1,7 @@
 """What may go wrong between a board, its server and the broker, with real processes and a real Redis."""
 
+import subprocess
+
 import pytest
 
 from tests.servers import redis_server
@@ -48,6 +50,30 @@ def test_results_of_a_servers_absence_arrive_afterwards(site):
     assert not list(spool.glob("*.json"))
 
 
+@pytest.fixture
+def full_spool(tmp_path):
+    """A real disk too small for one run, where the agent keeps what it has not delivered."""
+    folder = tmp_path / "agent" / "spool"
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_in_the_spool_loses_no_run(full_spool, site):
+    pk = site.request_sweep(2)
+    agent = site.start_agent(speed=8)
+    site.wait(lambda: site.sweep(pk)["state"] == "running")
+    site.kill(site.web)
+    site.wait(lambda: "kept in memory only" in site.logs())
+    site.start_web()
+    site.wait(finished(site, pk))
+    assert site.sweep(pk)["runs_complete"] == 2
+    assert agent.poll() is None
+
+
 def test_a_second_agent_for_a_board_is_refused(site):
     pk = site.request_sweep(3)
     site.start_agent(speed=15)
@@ -87,3 +113,16 @@ def test_a_killed_celery_agent_is_followed_by_one_that_goes_on(tmp_path):
         site.wait(finished(site, pk))
         assert site.sweep(pk)["runs_complete"] == 3
         site.close()
+
+
+def table_of(rows):
+    """A CSV of so many modes and minibatch sizes of the Orin Nano."""
+    cpu, gpu, mem = [806_400, 1_113_600, 1_510_400], [306_000, 612_000], [665_600, 2_133_000]
+    modes = [(c, u, g, m) for c in range(1, 7) for u in cpu for g in gpu for m in mem]
+    lines = [
+        (*mode, size, 1000 / mode[0] + size, 5 + mode[0])
+        for size in range(1, 1 + rows // len(modes))
+        for mode in modes
+    ]
+    head = "cores,cpu_khz,gpu_khz,mem_khz,minibatch,time_ms,power_w"
+    return "\n".join([head, *(",".join(map(str, line)) for line in lines)]).encode(), len(lines)

@@ -126,6 +126,35 @@ def test_a_failing_workload_reaches_the_server_with_its_last_words(agent, sweep)
     assert "CUDA out of memory" in Run.objects.get(order=1).failure
 
 
+class Blind(EmulatedBoard):
+    """Nobody fills the files of its current sensors."""
+
+    def _sensor_files(self):
+        return (file for file in super()._sensor_files() if "curr" not in file[0])
+
+
+@pytest.mark.parametrize("why", ["No such file", "is empty"])
+def test_a_run_without_power_sensors_says_why(agent, sweep, why):
+    agent.board = Blind(NANO)
+    for sensor in agent.board.tree.root.glob("sys/**/curr*_input"):
+        sensor.unlink(missing_ok=True) if why == "No such file" else sensor.write_text("")
+    assert agent.serve_until_idle() == 2
+    for run in Run.objects.all():
+        assert run.time_ms > 0
+        assert (run.power_mw, run.energy_mj) == (None, None)
+        assert why in run.unknowns["power_mw"]
+
+
+def test_a_clock_the_board_refuses_fails_its_own_run_only(agent, sweep):
+    agent.board = EmulatedBoard(NANO, caps_khz={"gpu": 306_000})
+    agent.serve_until_idle()
+    fast, slow = Run.objects.order_by("order")
+    assert (fast.state, fast.attempts, slow.state) == (Run.State.FAILED, 3, Run.State.COMPLETE)
+    assert "asked for 624750" in fast.failure
+    assert "306000" in fast.failure
+    assert Sweep.objects.get().state == Sweep.State.DONE
+
+
 def test_an_unknown_network_is_not_tried_again(agent, sweep, resnet):
     resnet.network = "perpetuum-mobile"
     resnet.save()

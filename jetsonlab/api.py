@@ -9,6 +9,7 @@ from modeling.api_estimates import SweepEstimateView
 from modeling.api_evaluations import EvaluationViewSet
 from profiling import api_agents
 from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
+from profiling.api_datasets import DatasetViewSet
 from profiling.api_packages import PackageView
 from profiling.api_runs import RunViewSet
 from profiling.api_sweeps import SweepViewSet
@@ -20,6 +21,7 @@ router.register("device-models", DeviceModelViewSet)
 router.register("devices", DeviceViewSet)
 router.register("workloads", WorkloadViewSet)
 router.register("runs", RunViewSet)
+router.register("datasets", DatasetViewSet)
 router.register("uploads", UploadViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("tokens", TokenViewSet)

@@ -11,7 +11,18 @@ from django.utils.functional import cached_property
 
 from profiling.errors import LabError
 from profiling.knobs import KNOB_NAMES, are_steps
-from profiling.models import ApiToken, Device, DeviceModel, Run, Sweep, Upload, Workload, WorkloadPackage
+from profiling.models import (
+    ApiToken,
+    Dataset,
+    DatasetVersion,
+    Device,
+    DeviceModel,
+    Run,
+    Sweep,
+    Upload,
+    Workload,
+    WorkloadPackage,
+)
 from profiling.services.catalog import power_modes_store
 from profiling.services.tokens import token_revoke
 from profiling.services.uploads import upload_undo
@@ -148,6 +159,24 @@ class UploadAdmin(ReadOnlyAdmin):
                 self.message_user(request, error.message, "error")
             else:
                 self.log_change(request, upload, "Undone.")
+
+
+@admin.register(Dataset)
+class DatasetAdmin(admin.ModelAdmin):
+    list_display = ["name", "slug", "licence", "owner", "created"]
+    list_select_related = ["owner"]
+    list_per_page = 50
+    search_fields = ["name", "description"]
+    raw_id_fields = ["owner"]
+    prepopulated_fields = {"slug": ["name"]}
+
+
+@admin.register(DatasetVersion)
+class DatasetVersionAdmin(ReadOnlyAdmin):
+    list_display = ["dataset", "number", "run_count", "sha256", "author", "created"]
+    list_select_related = ["dataset", "author"]
+    list_per_page = 50
+    exclude = ["runs"]
 
 
 @admin.register(Run)

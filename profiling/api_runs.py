@@ -92,7 +92,9 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     def facets(self, request: Request) -> Response:
         """How many runs each choice of a filter would leave; the knobs' and dates' ranges."""
         self.filter_queryset(self.get_queryset())  # refuses what is no filter
-        chosen = {name: value for name, value in request.query_params.items() if name in FACETS and value}
+        chosen = {
+            name: str(value) for name, value in request.query_params.items() if name in FACETS and value
+        }
         others = {name: value for name, value in request.query_params.items() if name not in FACETS}
         shown = run_history() if chosen.get("state") == Run.State.SUPERSEDED else run_list()
         return Response(run_facets(RunApiFilter(others, shown).qs, chosen))

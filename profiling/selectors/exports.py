@@ -3,7 +3,7 @@
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -103,8 +103,9 @@ class Export:
         self.content_type, self.writer = FORMATS[self.format]
         self.hash = hashlib.sha256()
 
-    def pieces(self) -> Iterator[bytes]:
-        for piece in self.writer(KINDS, self._counted()):
+    def pieces(self, seen: Callable[[list[int]], None] | None = None) -> Iterator[bytes]:
+        """seen: told the ids of each page."""
+        for piece in self.writer(KINDS, self._counted(seen)):
             self.hash.update(piece)
             self.byte_count += len(piece)
             yield piece
@@ -132,7 +133,9 @@ class Export:
             "columns": {name: column.meaning for name, column in COLUMNS.items()},
         }
 
-    def _counted(self) -> Iterator[list[list[Any]]]:
+    def _counted(self, seen: Callable[[list[int]], None] | None) -> Iterator[list[list[Any]]]:
         for page in export_pages(self.runs):
             self.row_count += len(page)
+            if seen:
+                seen([row[0] for row in page])
             yield page

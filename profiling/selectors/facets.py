@@ -25,7 +25,7 @@ class Cell(NamedTuple):
     flag_bits: int
     device_id: int | None
     upload_id: int | None
-    count: int
+    runs: int
 
 
 Reader = Callable[[Cell], list[str]]
@@ -44,7 +44,7 @@ def run_facets(runs: QuerySet[Run], chosen: Mapping[str, str]) -> dict[str, Any]
         others = [(read[other], value) for other, value in chosen.items() if other in read and other != name]
         facets[name] = _counts(_matching(cells, others), read[name])
     left = _matching(cells, [(read[name], value) for name, value in chosen.items() if name in read])
-    return {"count": sum(cell.count for cell in left), "facets": facets, "ranges": _ranges(left)}
+    return {"count": sum(cell.runs for cell in left), "facets": facets, "ranges": _ranges(left)}
 
 
 def _ranges(cells: list[Cell]) -> dict[str, dict[str, Any]]:
@@ -62,7 +62,7 @@ def _ranges(cells: list[Cell]) -> dict[str, dict[str, Any]]:
 
 def _cells(runs: QuerySet[Run]) -> QuerySet[Any, tuple[Any, ...]]:
     plain = runs.select_related(None).defer(None).order_by()
-    return plain.values_list(*CELL).annotate(count=Count("id"))
+    return plain.values_list(*CELL).annotate(runs=Count("id"))
 
 
 def _matching(cells: list[Cell], wanted: list[tuple[Reader, str]]) -> list[Cell]:
@@ -73,7 +73,7 @@ def _counts(cells: list[Cell], read: Reader) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for cell in cells:
         for value in read(cell):
-            counts[value] += cell.count
+            counts[value] += cell.runs
     return dict(counts.most_common())
 
 
@@ -94,7 +94,7 @@ def _readers(cells: list[Cell]) -> dict[str, Reader]:
         "device": lambda cell: [devices[cell.device_id]] if cell.device_id else [],
         "state": lambda cell: [cell.state],
         "emulated": lambda cell: ["true" if cell.emulated else "false"],
-        "uploader": lambda cell: [people[cell.upload_id]] if cell.upload_id in people else [],  # type: ignore[index]
+        "uploader": lambda cell: [people[cell.upload_id]] if cell.upload_id in people else [],
         "flag": lambda cell: flags[cell.flag_bits],
         "flagged": lambda cell: ["true" if cell.flag_bits else "false"],
     }

@@ -1,0 +1,130 @@
+import hashlib
+
+import pytest
+
+from profiling.errors import Conflict, Forbidden, InvalidInput
+from profiling.models import Dataset, DatasetRun, Run, Upload
+from profiling.services.datasets import dataset_create, dataset_freeze, dataset_update
+from profiling.services.runs import run_correct
+from profiling.services.uploads import upload_undo
+
+URL = "/api/v1/datasets/"
+ABOUT = {"description": "Two modes of a board.", "licence": "CC-BY-4.0", "citation": "Us, 2026"}
+
+
+@pytest.fixture
+def runs(resnet, orin, eng):
+    upload = Upload.objects.create(
+        filename="a.csv",
+        size=1,
+        sha256="a" * 64,
+        uploader=eng,
+        workload=resnet,
+        device_model=orin,
+        state="done",
+    )
+    about = {"workload": resnet, "device_model": orin, "minibatch": 16, "upload": upload}
+    return [
+        Run.objects.create(**about, time_ms=100, flags=["hot"]),
+        Run.objects.create(**about, time_ms=50),
+        Run.objects.create(**about, time_ms=50, state="failed"),
+    ]
+
+
+@pytest.fixture
+def dataset(eng, runs):
+    return dataset_create(user=eng, name="Orin modes", filters={"workload": "resnet"}, **ABOUT)
+
+
+def test_a_version_freezes_the_complete_runs(dataset, eng, runs):
+    version = dataset_freeze(dataset=dataset, user=eng, notes="first")
+    assert (version.number, version.run_count, version.notes) == (1, 2, "first")
+    assert set(version.runs.values_list("pk", flat=True)) == {runs[0].pk, runs[1].pk}
+    assert hashlib.sha256(version.file.read()).hexdigest() == version.sha256
+
+
+def test_the_card_says_what_is_in_it(dataset, eng):
+    card = dataset_freeze(dataset=dataset, user=eng).card
+    assert (card["licence"], card["citation"], card["rows"]) == ("CC-BY-4.0", "Us, 2026", 2)
+    assert card["workloads"] == {"ResNet-18 / ImageNet": 2}
+    assert card["device_models"] == {"Orin Mini": 2}
+    assert card["filters"] == {"workload": "resnet"}
+
+
+def test_a_version_stays_byte_for_byte_when_its_runs_are_corrected(api, dataset, eng, runs):
+    number = dataset_freeze(dataset=dataset, user=eng).number
+    address = f"{URL}orin-modes/versions/{number}/file/"
+    first = b"".join(api.get(address).streaming_content)
+    run_correct(run=runs[0], user=eng, reason="typo", changes={"time_ms": 90.0})
+    again = api.get(address)
+    assert b"".join(again.streaming_content) == first
+    assert again["ETag"] == f'"{hashlib.sha256(first).hexdigest()}"'
+
+
+def test_what_changed_makes_another_version(dataset, eng, runs):
+    first = dataset_freeze(dataset=dataset, user=eng)
+    run_correct(run=runs[0], user=eng, reason="typo", changes={"time_ms": 90.0})
+    second = dataset_freeze(dataset=dataset, user=eng)
+    assert (second.number, second.run_count) == (2, 2)
+    assert second.sha256 != first.sha256
+
+
+def test_an_unchanged_dataset_makes_no_second_version(dataset, eng):
+    dataset_freeze(dataset=dataset, user=eng)
+    with pytest.raises(Conflict, match="since version 1"):
+        dataset_freeze(dataset=dataset, user=eng)
+    assert DatasetRun.objects.count() == 2
+
+
+def test_an_upload_whose_runs_are_frozen_is_not_undone(dataset, eng, runs):
+    dataset_freeze(dataset=dataset, user=eng)
+    with pytest.raises(Conflict, match="frozen dataset"):
+        upload_undo(upload=runs[0].upload, user=eng)
+    assert Run.objects.count() == 3
+
+
+def test_a_dataset_without_runs_cannot_be_frozen(dataset, eng):
+    dataset_update(dataset=dataset, user=eng, filters={"time_ms__lte": "1"})
+    with pytest.raises(InvalidInput, match="no complete run"):
+        dataset_freeze(dataset=dataset, user=eng)
+
+
+def test_only_its_owner_or_an_administrator_changes_a_dataset(dataset, ada, vera):
+    with pytest.raises(Forbidden):
+        dataset_freeze(dataset=dataset, user=vera)
+    assert dataset_freeze(dataset=dataset, user=ada).number == 1
+
+
+@pytest.mark.parametrize("filters", [{"speling": "1"}, {"workload": "resnot"}, {"cores": "many"}])
+def test_filters_that_make_no_sense_are_refused(api, runs, filters):
+    answer = api.post(URL, {"name": "Wrong", **ABOUT, "filters": filters})
+    assert answer.status_code == 400
+    assert set(answer.json()["errors"]) == set(filters)
+    assert not Dataset.objects.exists()
+
+
+def test_a_dataset_is_made_changed_frozen_and_read_over_rest(api, runs):
+    made = api.post(URL, {"name": "My set", **ABOUT, "filters": {"flagged": "false"}})
+    assert (made.status_code, made.json()["slug"]) == (201, "my-set")
+    changed = api.patch(f"{URL}my-set/", {"licence": "MIT"})
+    assert (changed.status_code, changed.json()["licence"]) == (200, "MIT")
+    frozen = api.post(f"{URL}my-set/versions/", {"notes": "n"})
+    assert (frozen.status_code, frozen.json()["run_count"]) == (201, 1)
+    assert api.get(f"{URL}my-set/versions/1/").json() == frozen.json()
+    assert [each["number"] for each in api.get(f"{URL}my-set/versions/").json()["results"]] == [1]
+    assert api.get(URL).json()["results"][0]["latest"] == 1
+
+
+@pytest.mark.parametrize("about", [{"name": "!!"}, {"name": "Orin modes"}, {"description": ""}])
+def test_a_dataset_that_cannot_be_is_refused(api, dataset, about):
+    assert api.post(URL, {"name": "Fine", **ABOUT, **about}).status_code == 400
+
+
+def test_a_version_that_is_not_there_is_not_found(api, dataset):
+    assert api.get(f"{URL}orin-modes/versions/7/").status_code == 404
+
+
+def test_a_page_of_datasets_costs_three_queries(api, dataset, django_assert_num_queries):
+    api.get(URL)
+    with django_assert_num_queries(3):  # token, role, datasets
+        api.get(URL)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('profiling', '0005_datasets_revisions_flag_bits'),
+        ('profiling', '0006_workload_package'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,6 +1,6 @@
 """Data in, Plotly figures out: plain dicts. A colour such as "--measured" is resolved by the page's theme."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,20 @@ def plan_columns(data: PlanChartData) -> bytes:
     flags = np.where(data.measured, MEASURED, 0).astype(np.uint8)
     flags[data.front] |= FRONT
     return b"".join(numbers) + flags.tobytes()
+
+
+def plan_rows(data: PlanChartData) -> Iterator[list[Any]]:
+    """The plot's modes as lines of a table, its head first; an unknown is an empty cell."""
+    numbers = ("time_ms", "power_mw", "energy_mj", "time_log_sd", "power_log_sd")
+    columns = [
+        rounded(values, 6) for values in (getattr(data, name) for name in numbers) if values is not None
+    ]
+    known = [name for name in numbers if getattr(data, name) is not None]
+    measured = "emulated" if data.emulated else "measured"
+    yield [*KNOB_NAMES, "minibatch", *known, "origin"]
+    origins = [measured if each else "predicted" for each in data.measured]
+    for knobs, origin, *values in zip(data.knobs.tolist(), origins, *columns, strict=True):
+        yield [*knobs, data.minibatch, *values, origin]
 
 
 def plan_marks(land: Landscape, answer: PlanAnswer) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from frontend.plan_extras_form import KNOB_LABELS
 from modeling.answers import Quantity, Shortfall
 from profiling.modes import STRATEGIES
 from profiling.permissions import has_role
@@ -185,3 +186,8 @@ def sections(context: template.Context) -> list[tuple[str, str, bool]]:
     here = context["request"].path
     places = [(label, reverse(name)) for label, name in SECTIONS]
     return [(label, address, here.startswith(address)) for label, address in places]
+
+
+@register.filter
+def knob_label(name: str) -> str:
+    return KNOB_LABELS[name]

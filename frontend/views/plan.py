@@ -9,6 +9,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from frontend.charts import plan_columns, plan_marks
 from frontend.guards import HtmxRequest, engineer, page_of, webgl_allowed
+from frontend.plan_extras_form import asked_extras
 from frontend.plan_form import PlanForm, address_of, question_words
 from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
@@ -37,7 +38,9 @@ def answered(form: PlanForm) -> dict[str, Any]:
         return {**pair, "form": form, "hindrance": hindrance.message}
     land = landscape(**pair, predictor_id=question.predictor_id)
     boards = verifying_boards(device_model=answer.device_model, emulated=answer.provenance.emulated)
-    return {**pair, "form": form, "answer": answer, "marks": plan_marks(land, answer), "boards": boards}
+    extras = asked_extras(form.data, pair["device_model"])
+    shown = {"answer": answer, "marks": plan_marks(land, answer), "boards": boards, "extras": extras}
+    return {**pair, "form": form, **shown}
 
 
 @gzip_page

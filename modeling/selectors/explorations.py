@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from modeling.answers import Comparison, PlanAnswer, PlannedMode
+from modeling.answers import PlanAnswer, PlannedMode
 from modeling.core.objectives import Objective
 from modeling.core.pareto import pareto_front
 from modeling.core.planner import ranking
@@ -19,7 +19,7 @@ from modeling.core.slices import (
     swing_pct,
     within_extents,
 )
-from modeling.planning import budget_of, comparison, planned_mode
+from modeling.planning import alone, budget_of, change_pct, planned_mode
 from modeling.selectors.landscape import Landscape
 from profiling.errors import InvalidInput
 from profiling.knobs import KNOB_NAMES, Knobs
@@ -32,7 +32,7 @@ LINES = 400
 @dataclass(frozen=True, eq=False)
 class KnobMap:
     """One quantity over two knobs: values (y, x); `least` and `chosen` are the (x, y) values of those marks,
-    `least_mode` all knobs of the least. chosen is None where the map's other knobs are not those chosen."""
+    `least_mode` all knobs of the least."""
 
     quantity: str
     across: str
@@ -77,6 +77,17 @@ class BestModes:
 
     modes: list[PlannedMode]
     total: int
+
+
+@dataclass(frozen=True)
+class PinnedMode:
+    """A mode beside the chosen one: changes in % of the chosen's, negative is less."""
+
+    mode: PlannedMode
+    fits: bool
+    time_change_pct: float
+    power_change_pct: float
+    energy_change_pct: float
 
 
 def knob_map(
@@ -165,15 +176,25 @@ def best_modes(
     return BestModes(modes, len(kept))
 
 
-def pinned_modes(*, land: Landscape, answer: PlanAnswer, ranks: list[int]) -> list[Comparison]:
-    """The chosen mode against each of these."""
+def pinned_modes(*, land: Landscape, answer: PlanAnswer, ranks: list[int]) -> list[PinnedMode]:
     count = land.prediction_set.mode_count
-    wrong = [rank for rank in ranks if not 0 <= rank < count]
+    wrong = [rank for rank in ranks if rank >= count]
     if wrong:
         raise InvalidInput(f"Pinned mode {wrong[0]} does not exist; {land.device_model} has {count:,} modes.")
-    block, budget = land.block(answer.mode.minibatch), budget_of(land, answer.question)
-    modes = [Knobs(*land.knobs[block[rank], :4].tolist()) for rank in ranks]
-    return [comparison(land, answer.mode, str(knobs), knobs, budget) for knobs in modes]
+    block = land.block(answer.mode.minibatch)
+    return [_pinned(land, answer, int(block[rank])) for rank in ranks]
+
+
+def _pinned(land: Landscape, answer: PlanAnswer, row: int) -> PinnedMode:
+    budget, chosen = budget_of(land, answer.question), answer.mode
+    mode = planned_mode(land, row, budget)
+    return PinnedMode(
+        mode=mode,
+        fits=alone(land, row, budget).feasible,
+        time_change_pct=change_pct(mode.time_ms, chosen.time_ms),
+        power_change_pct=change_pct(mode.power_mw, chosen.power_mw),
+        energy_change_pct=change_pct(mode.energy_mj, chosen.energy_mj),
+    )
 
 
 def _shape(land: Landscape) -> tuple[int, ...]:

@@ -83,7 +83,9 @@ def test_extents_narrow_the_best_modes(land, answer):
 
 def test_a_pinned_mode_is_compared_with_the_choice(land, answer):
     [top] = pinned_modes(land=land, answer=answer, ranks=[35])
-    assert top.power_change_pct == pytest.approx(answer.maxn.power_change_pct)
+    assert top.mode == answer.maxn.mode
+    assert (1 + top.power_change_pct / 100) * (1 + answer.maxn.power_change_pct / 100) == pytest.approx(1)
+    assert not top.fits
     with pytest.raises(InvalidInput, match="36 modes"):
         pinned_modes(land=land, answer=answer, ranks=[36])
 

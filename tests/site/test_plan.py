@@ -48,7 +48,7 @@ def test_the_page_shows_what_the_service_answers(ask, resnet, orin):
     answer = plan_make(workload=resnet, device_model=orin, question=PlanQuestion(power_mw=20_000))
     page = ask(power_w=20).content.decode()
     assert f"{answer.mode.knobs.cores} cores" in page
-    assert answer.reason in page
+    assert all(sentence in page for sentence in answer.explanation)
     assert "MAXN" in page
     assert "POWER_MODEL" in page
 
@@ -159,7 +159,7 @@ def test_a_kept_plan_is_listed_and_shown_as_it_was_believed(browser, kept):
     assert "least power within 20 W, risk 5 %" in browser.get(reverse("plan-list")).content.decode()
     page = browser.get(reverse("plan-detail", args=[kept.pk])).content.decode()
     assert "Your mode" in page
-    assert kept.answer["reason"] in page
+    assert kept.answer["explanation"][0] in page
     assert "least power within 20 W" in browser.get("/").content.decode()
 
 

@@ -198,6 +198,9 @@ function listen() {
     tip.style.left = `${Math.max(8, Math.min(left + 14, room))}px`;
     tip.style.top = `${Math.max(8, plot._fullLayout.yaxis._offset + plot._fullLayout.yaxis.d2p(point.y) - tip.offsetHeight - 12)}px`;
   });
+  plot.on("plotly_click", ({ points: [point] }) => {
+    plot.dispatchEvent(new CustomEvent("pick-mode", { detail: point.customdata }));
+  });
   plot.on("plotly_unhover", () => { tip.hidden = true; });
   plot.on("plotly_afterplot", placeLine);
   plot.on("plotly_relayout", placeLine);
@@ -214,7 +217,7 @@ form.addEventListener("htmx:configRequest", (event) => {
 for (const name of ["workload", "device_model"]) {
   form.elements[name].addEventListener("change", (event) => {
     event.stopPropagation();
-    for (const hidden of form.querySelectorAll("input[type=hidden], .knob-limits select")) hidden.disabled = true;
+    for (const hidden of form.querySelectorAll("input[type=hidden], .knob-limits select, [data-extras] select")) hidden.disabled = true;
     for (const input of form.elements) if (input.value === "") input.disabled = true;
     HTMLFormElement.prototype.submit.call(form);
   });

@@ -102,7 +102,8 @@ class Plan(models.Model):
 class Evaluation(models.Model):
     """What `evaluate` found of some methods on one target: a line of the leaderboard per result.
 
-    Computed here: PENDING -> RUNNING -> READY, or FAILED with the reason. Brought in from elsewhere: READY.
+    Computed here: PENDING -> RUNNING -> READY, or FAILED with the reason; RUNNING -> PENDING when the worker
+    falls silent. Brought in from elsewhere: READY.
     """
 
     class State(models.TextChoices):
@@ -119,6 +120,10 @@ class Evaluation(models.Model):
     options = models.JSONField(default=dict, help_text="methods, counts, repeats, sampling, seed, verify")
     state = models.CharField(max_length=20, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=100, blank=True)
+    steps_done = models.PositiveIntegerField(default=0)
+    steps_total = models.PositiveIntegerField(default=1)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    heartbeat = models.DateTimeField(null=True, blank=True, help_text="when its worker last ended a step")
     failure = models.TextField(blank=True)
     emulated = models.BooleanField(default=False)
     results = models.JSONField(default=list, help_text="as `evaluate --json` prints them")

@@ -3,7 +3,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.fields import Field
 
-from modeling.core.evaluation import FIGURES
+from modeling.core.evaluation import CALIBRATION, FIGURES
 from modeling.core.sampling import STRATEGIES
 from modeling.models import Evaluation
 from modeling.serializers import METHOD_NAMES, slug
@@ -46,6 +46,8 @@ class EvaluationResultSerializer(serializers.Serializer):
         figures = spread_fields(FIGURES, min_value=0)
         for name in ("time_mape", "power_mape"):
             figures[name] = serializers.FloatField(min_value=0)
+        for name in CALIBRATION:  # older results do not state them
+            figures[name] = serializers.FloatField(allow_null=True, required=False, min_value=0, max_value=100)
         return {**super().get_fields(), **figures}
 
 
@@ -63,7 +65,8 @@ class EvaluationSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Evaluation
-        fields = ["id", "title", "workload", "device_model", "options", "state", "step", "failure"]
+        fields = ["id", "title", "workload", "device_model", "options", "state", "step"]
+        fields += ["steps_done", "steps_total", "failure"]
         fields += ["emulated", "results", "requested_by", "created"]
 
 

@@ -1,6 +1,6 @@
 """Predictors against full tables: sample some modes, fit, compare with all the others, many times over."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any
@@ -33,6 +33,9 @@ FIGURES = (
     "coverage90_time",
     "coverage90_power",
 )
+# Besides the 90 % of every interval shown: enough to see whether stated uncertainty is true at all levels.
+CALIBRATION_PCT = (50, 80, 95)
+CALIBRATION = tuple(f"coverage{level}_{name}" for level in CALIBRATION_PCT for name in ("time", "power"))
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,14 @@ class Method:
         return predictor.fit(self.question.target.knobs[rows], time_ms, power_mw)
 
 
-def evaluate(question: Question, method_name: str, counts: Sequence[int]) -> list[dict[str, Any]]:
+def evaluate(
+    question: Question, method_name: str, counts: Sequence[int], after_trial: Callable[[], None] | None = None
+) -> list[dict[str, Any]]:
     """One result per count of profiled modes: medians, quartiles and worst over the repeats.
 
     time_mape, power_mape: % over all modes of the target. fit_s; predict_ms for all modes; profiling_min: 40
-    minibatches of each profiled mode; coverage90_*: % inside the 90 % intervals, None without intervals.
+    minibatches of each profiled mode; coverage90_*: % inside the 90 % intervals, None without intervals;
+    coverage50_*, 80 and 95 alike, medians only. `after_trial` is called after each repeat of each count.
     budget: PowerTrain's scores (metrics.BudgetScores); with `verify` those of the verified picks, the
     unverified ones under budget_unverified. Repeat r draws with seed + r, the same modes for every method.
     ValueError where the target has too few modes or a method lacks its reference.
@@ -106,7 +112,11 @@ def evaluate(question: Question, method_name: str, counts: Sequence[int]) -> lis
     method = Method(method_name, question)
     results = []
     for count in counts:
-        trials = [_trial(method, count, question.seed + repeat) for repeat in range(question.repeats)]
+        trials = []
+        for repeat in range(question.repeats):
+            trials.append(_trial(method, count, question.seed + repeat))
+            if after_trial is not None:
+                after_trial()
         head = {"target": question.target.name, "method": method_name, "sampling": question.sampling}
         results.append({**head, "profiled": count, **_summary(trials), "prepare_s": method.prepare_s})
     return results
@@ -128,11 +138,24 @@ def _trial(method: Method, count: int, seed: int) -> Trial:
         "profiling_min": float(target.time_ms[rows].sum() * MINIBATCHES / 60_000),
         "coverage90_time": coverage(target.time_ms, prediction.time_ms, prediction.time_log_sd),
         "coverage90_power": coverage(target.power_mw, prediction.power_mw, prediction.power_log_sd),
+        **_calibration(target, prediction),
     }
     scores = _scores(question, _picks(predictor, prediction, question))
     if not question.verify:
         return Trial(figures, scores)
     return Trial(figures, scores, *_verified_scores(method, rows, prediction, seed))
+
+
+def _calibration(target: Measured, prediction: Prediction) -> dict[str, float | None]:
+    pairs = {
+        "time": (target.time_ms, prediction.time_ms, prediction.time_log_sd),
+        "power": (target.power_mw, prediction.power_mw, prediction.power_log_sd),
+    }
+    return {
+        f"coverage{level}_{name}": coverage(*pairs[name], level / 100)
+        for level in CALIBRATION_PCT
+        for name in pairs
+    }
 
 
 def _picks(predictor: BasePredictor, prediction: Prediction, question: Question) -> IntArray:
@@ -171,6 +194,8 @@ def _summary(trials: list[Trial]) -> dict[str, Any]:
     summary: dict[str, Any] = {}
     for name in FIGURES:
         summary |= _spread(name, [trial.figures[name] for trial in trials])
+    for name in CALIBRATION:
+        summary[name] = _spread(name, [trial.figures[name] for trial in trials])[name]
     unverified = _budget_summary([trial.budget for trial in trials])
     verified = _budget_summary([trial.verified for trial in trials])
     if verified is None:

@@ -3,10 +3,13 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
 
 from modeling.core.predictors import METHODS
 from modeling.core.sampling import STRATEGIES
@@ -17,6 +20,8 @@ from profiling.models import DeviceModel, Workload
 from profiling.wake import wake_worker
 
 EVALUATE = "modeling.tasks.run_evaluation"
+MAX_ATTEMPTS = 3
+SILENCE = timedelta(minutes=15)  # longer than one fit of the slowest method takes
 
 
 @transaction.atomic
@@ -65,6 +70,7 @@ def evaluation_request(
         workload=workload,
         device_model=device_model,
         emulated=target.table.emulated,
+        steps_total=len(methods) * len(counts) * repeats,
         options={
             "methods": list(methods),
             "counts": list(counts),
@@ -81,12 +87,46 @@ def evaluation_request(
 
 def evaluation_claim(*, evaluation_id: int) -> Evaluation | None:
     claimed = Evaluation.objects.filter(pk=evaluation_id, state=Evaluation.State.PENDING).update(
-        state=Evaluation.State.RUNNING
+        state=Evaluation.State.RUNNING,
+        heartbeat=timezone.now(),
+        attempts=F("attempts") + 1,
+        steps_done=0,
+        step="",
     )
     return Evaluation.objects.get(pk=evaluation_id) if claimed else None
 
 
-def evaluations_rescue() -> None:
-    """Messages that were lost are sent again."""
-    for pk in Evaluation.objects.filter(state=Evaluation.State.PENDING).values_list("pk", flat=True):
+def evaluation_progress(*, evaluation: Evaluation, step: str, done: int) -> None:
+    _held(evaluation).update(step=step, steps_done=done, heartbeat=timezone.now())
+
+
+def evaluation_finish(*, evaluation: Evaluation, results: list[dict[str, Any]]) -> None:
+    _held(evaluation).update(
+        state=Evaluation.State.READY, results=results, step="", steps_done=evaluation.steps_total
+    )
+
+
+def evaluation_fail(*, evaluation: Evaluation, reason: str) -> None:
+    _held(evaluation).update(state=Evaluation.State.FAILED, failure=reason)
+
+
+def _held(evaluation: Evaluation) -> QuerySet[Evaluation]:
+    """The row while this worker has it; nothing once it was given to another."""
+    return Evaluation.objects.filter(
+        pk=evaluation.pk, state=Evaluation.State.RUNNING, attempts=evaluation.attempts
+    )
+
+
+def evaluations_rescue() -> int:
+    """Wake workers for what was forgotten: lost messages, and evaluations whose worker died. How many."""
+    silent = Evaluation.objects.filter(
+        state=Evaluation.State.RUNNING, heartbeat__lt=timezone.now() - SILENCE
+    )
+    silent.filter(attempts__gte=MAX_ATTEMPTS).update(
+        state=Evaluation.State.FAILED, failure=f"The worker fell silent {MAX_ATTEMPTS} times while evaluating."
+    )
+    silent.update(state=Evaluation.State.PENDING, step="", steps_done=0)
+    pending = Evaluation.objects.filter(state=Evaluation.State.PENDING).values_list("pk", flat=True)
+    for pk in pending:
         wake_worker(EVALUATE, pk)
+    return len(pending)

@@ -135,6 +135,9 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sweeps": {"task": "profiling.tasks.look_after_sweeps", "schedule": 30.0},
+    # Lost messages and dead workers. A message that waited behind a long fit has nothing new to say.
+    "uploads": {"task": "profiling.tasks.look_after_uploads", "schedule": 300.0, "options": {"expires": 300}},
+    "fits": {"task": "modeling.tasks.look_after_work", "schedule": 300.0, "options": {"expires": 300}},
 }
 
 REST_FRAMEWORK = {

@@ -47,7 +47,9 @@ class EvaluationResultSerializer(serializers.Serializer):
         for name in ("time_mape", "power_mape"):
             figures[name] = serializers.FloatField(min_value=0)
         for name in CALIBRATION:  # older results do not state them
-            figures[name] = serializers.FloatField(allow_null=True, required=False, min_value=0, max_value=100)
+            figures[name] = serializers.FloatField(
+                allow_null=True, required=False, min_value=0, max_value=100
+            )
         return {**super().get_fields(), **figures}
 
 

@@ -37,7 +37,12 @@ def run_evaluation(evaluation_id: int) -> None:
     evaluation_run(evaluation_id=evaluation_id)
 
 
-@worker_ready.connect
-def look_for_work(**_: Any) -> None:
+@shared_task
+def look_after_work() -> None:
     predictors_rescue()
     evaluations_rescue()
+
+
+@worker_ready.connect
+def look_for_work(**_: Any) -> None:
+    look_after_work()

@@ -19,6 +19,11 @@ def look_after_sweeps() -> None:
     sweeps.sweeps_settle()
 
 
+@shared_task
+def look_after_uploads() -> None:
+    imports.uploads_wake()
+
+
 @worker_ready.connect
 def look_for_work(**_: Any) -> None:
     imports.uploads_wake()

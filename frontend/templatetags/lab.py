@@ -32,14 +32,15 @@ def unknown(reason: str = "") -> SafeString:
 
 
 @register.filter
-def digits(value: float | None, count: int = 3) -> str:
-    return unknown() if value is None else significant(value, count)
+def digits(value: Any, count: int = 3) -> str:
+    """A name the template does not find comes as "": not known, and never 0."""
+    return unknown() if value in (None, "") else significant(value, count)
 
 
 @register.filter
-def thousandth(value: float | None, count: int = 4) -> str:
+def thousandth(value: Any, count: int = 4) -> str:
     """mW to W, kHz to MHz, mJ to J."""
-    return unknown() if value is None else significant(value / 1000, count)
+    return unknown() if value in (None, "") else significant(value / 1000, count)
 
 
 @register.filter

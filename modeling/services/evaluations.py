@@ -119,11 +119,10 @@ def _held(evaluation: Evaluation) -> QuerySet[Evaluation]:
 
 def evaluations_rescue() -> int:
     """Wake workers for what was forgotten: lost messages, and evaluations whose worker died. How many."""
-    silent = Evaluation.objects.filter(
-        state=Evaluation.State.RUNNING, heartbeat__lt=timezone.now() - SILENCE
-    )
+    silent = Evaluation.objects.filter(state=Evaluation.State.RUNNING, heartbeat__lt=timezone.now() - SILENCE)
     silent.filter(attempts__gte=MAX_ATTEMPTS).update(
-        state=Evaluation.State.FAILED, failure=f"The worker fell silent {MAX_ATTEMPTS} times while evaluating."
+        state=Evaluation.State.FAILED,
+        failure=f"The worker fell silent {MAX_ATTEMPTS} times while evaluating.",
     )
     silent.update(state=Evaluation.State.PENDING, step="", steps_done=0)
     pending = Evaluation.objects.filter(state=Evaluation.State.PENDING).values_list("pk", flat=True)

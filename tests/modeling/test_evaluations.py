@@ -1,15 +1,20 @@
 import copy
 import json
+from datetime import timedelta
 
 import pytest
+from django.conf import settings
+from django.utils import timezone
 
+from jetsonlab.celery import app
 from modeling.core.evaluate import main
+from modeling.evaluating import results_of
 from modeling.models import Evaluation
 from modeling.selectors import references
 from modeling.selectors.evaluations import leaderboard
 from modeling.services import evaluations
 from modeling.services.evaluations import evaluation_import, evaluation_request
-from modeling.tasks import run_evaluation
+from modeling.tasks import look_after_work, run_evaluation
 from profiling.errors import Conflict, InvalidInput
 from tests.modeling.conftest import FEW, truth
 
@@ -108,6 +113,58 @@ def test_a_failure_is_kept_with_its_reason(full, orin):
     asked.refresh_from_db()
     assert asked.state == "failed"
     assert asked.failure
+
+
+def test_every_trial_is_a_step(full, orin):
+    asked = evaluation_request(
+        workload=full, device_model=orin, methods=["nearest", "linear"], counts=[5, 10], repeats=2
+    )
+    assert (asked.steps_done, asked.steps_total) == (0, 8)
+    evaluation = evaluations.evaluation_claim(evaluation_id=asked.pk)
+    results_of(evaluation)
+    assert Evaluation.objects.get().steps_done == 8
+
+
+@pytest.fixture
+def silent(full, orin):
+    """An evaluation whose worker has not been heard of for an hour."""
+    asked = evaluation_request(workload=full, device_model=orin, methods=["nearest"], counts=[5], repeats=1)
+    evaluation = evaluations.evaluation_claim(evaluation_id=asked.pk)
+    Evaluation.objects.update(heartbeat=timezone.now() - timedelta(hours=1))
+    return evaluation
+
+
+def test_a_dead_workers_evaluation_is_handed_on(silent, sent, after_commit):
+    sent.clear()
+    with after_commit(execute=True):
+        look_after_work()
+    assert Evaluation.objects.get().state == "pending"
+    assert sent == [silent.pk]
+
+
+def test_after_three_silences_it_is_given_up(silent):
+    Evaluation.objects.update(attempts=3)
+    evaluations.evaluations_rescue()
+    assert Evaluation.objects.get().state == "failed"
+    assert "fell silent 3 times" in Evaluation.objects.get().failure
+
+
+def test_a_worker_that_was_replaced_changes_nothing(silent):
+    evaluations.evaluations_rescue()
+    evaluations.evaluation_claim(evaluation_id=silent.pk)
+    evaluations.evaluation_finish(evaluation=silent, results=[])
+    assert Evaluation.objects.get().state == "running"
+
+
+def test_a_busy_worker_is_left_alone(silent):
+    evaluations.evaluation_progress(evaluation=silent, step="nearest", done=1)
+    evaluations.evaluations_rescue()
+    assert Evaluation.objects.get().state == "running"
+
+
+def test_what_is_scheduled_exists():
+    app.loader.import_default_modules()
+    assert {each["task"] for each in settings.CELERY_BEAT_SCHEDULE.values()} <= set(app.tasks)
 
 
 def test_a_few_measured_modes_are_no_truth(resnet, orin, measure):

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from frontend.charts import LINE_ROLES, Figure, layout, rounded
+from frontend.charts import Figure, layout, rounded
 from modeling.core.predictors import METHODS
 from modeling.selectors.evaluations import Contest
 
 Row = dict[str, Any]
+# The last two are the baselines: grey.
+ROLES = ("--measured", "--front", "--stock", "--chosen", "--emulated", "--warn", "--muted", "--infeasible")
 MARKS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")
 LEVELS = (50, 80, 90, 95)
 QUANTITIES = ("time", "power")
@@ -19,7 +21,7 @@ PERCENT = "%{y:.3~g} %"
 def style(method: str) -> tuple[str, str]:
     """Colour and mark, the same on every page."""
     place = list(METHODS).index(method) if method in METHODS else len(METHODS)
-    return LINE_ROLES[place % len(LINE_ROLES)], MARKS[place % len(MARKS)]
+    return ROLES[place % len(ROLES)], MARKS[place % len(MARKS)]
 
 
 def contest_figures(contest: Contest) -> dict[str, Figure]:

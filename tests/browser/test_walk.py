@@ -6,8 +6,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from modeling.services.evaluations import evaluation_import
 from profiling.models import DeviceModel, Run, Workload
 from tests.modeling.conftest import truth
+from tests.site.test_leaderboard import result
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HEADER = "cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w"
@@ -124,6 +126,9 @@ PATHS = (
     "/device-models/",
     "/device-models/orin-mini/",
     "/predictors/",
+    "/leaderboard/",
+    "/leaderboard/?method=gp",
+    "/leaderboard/new/",
     "/tokens/",
     "/plans/",
     "/plan/",
@@ -131,7 +136,14 @@ PATHS = (
 )
 
 
-def test_no_page_has_barriers_or_runs_over_the_edge(signed_in: Page, planned: str) -> None:
+@pytest.fixture
+def evaluated(live_server: object) -> None:
+    methods = [(name, count) for name in ("gp", "nearest") for count in (5, 20)]
+    results = [result(name, count, coverage50_time=45.0, coverage95_time=92.0) for name, count in methods]
+    evaluation_import(title="public tables", results=results, emulated=True)
+
+
+def test_no_page_has_barriers_or_runs_over_the_edge(signed_in: Page, planned: str, evaluated: None) -> None:
     for path in PATHS:
         signed_in.goto(path)
         no_violations(signed_in)

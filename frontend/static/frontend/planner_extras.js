@@ -67,8 +67,10 @@ for (const each of extras.querySelectorAll("details")) {
     event.preventDefault();
     event.target.dispatchEvent(new Event("change", { bubbles: true }));
   });
-  if (each.open) load(each);
 }
+document.body.addEventListener("htmx:load", () => {
+  extras.querySelectorAll("details[open]").forEach(load);
+}, { once: true });
 
 extras.addEventListener("click", (event) => {
   const button = event.target.closest("[data-pin], [data-unpin], [data-unbrush], [data-open]");

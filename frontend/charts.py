@@ -12,12 +12,14 @@ from modeling.stock import stock_modes
 from profiling.knobs import KNOB_NAMES, Knobs
 
 Figure = dict[str, Any]
+# What a telemetry channel's name holds, the figure it belongs to, and its unit in units of the figure's.
 FAMILIES = (
-    ("power_", "Power, mW"),
-    ("temp_", "Temperature, °C"),
-    ("_khz", "Clocks, kHz"),
-    ("util", "Utilisation, %"),
+    ("power_", "Power, W", 1000),
+    ("_khz", "Clocks, MHz", 1000),
+    ("load_", "Loads, %", 1),
+    ("temp_", "Temperatures, °C", 1),
 )
+OTHER = ("", "Other", 1)
 LINE_ROLES = ("--measured", "--front", "--stock", "--chosen", "--emulated", "--muted", "--accent", "--warn")
 
 
@@ -26,7 +28,7 @@ def rounded(values: Any, digits: int = 4) -> list[float | None]:
     numbers = np.asarray(values, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.abs(numbers))))
-    shown = np.where(np.isfinite(scale), np.round(numbers * scale) / scale, numbers)
+        shown = np.where(np.isfinite(scale), np.round(numbers * scale) / scale, numbers)
     return [None if value != value else value for value in shown.tolist()]
 
 
@@ -40,23 +42,58 @@ def layout(x: str, y: str, **more: Any) -> Figure:
     }
 
 
-def family_of(channel: str) -> str:
-    return next((title for mark, title in FAMILIES if mark in channel), "Other")
+def family_of(channel: str) -> tuple[str, str, int]:
+    return next((family for family in FAMILIES if family[0] in channel), OTHER)
 
 
-def telemetry_figures(channels: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, Figure]:
-    """One figure for each kind of channel, time in seconds since the run began."""
-    families: dict[str, list[str]] = {}
-    for name in channels:
-        families.setdefault(family_of(name), []).append(name)
+def channel_words(channel: str) -> str:
+    """power_vdd_gpu_soc_mw -> vdd gpu soc; the unit stands at the axis."""
+    words = channel.removeprefix("power_").removeprefix("load_").removeprefix("temp_")
+    for unit in ("_mw", "_khz", "_pct", "_c"):
+        words = words.removesuffix(unit)
+    return words.replace("_", " ")
+
+
+def telemetry_figures(
+    channels: Mapping[str, tuple[np.ndarray, np.ndarray]], window: tuple[float, float] | None = None
+) -> dict[str, Figure]:
+    """One figure for each kind of channel, time in seconds since the run began, the measured window shaded.
+    A channel of which nothing is known is left out."""
+    families: dict[tuple[str, str, int], list[str]] = {}
+    for name, (_, values) in channels.items():
+        if np.isfinite(values).any():
+            families.setdefault(family_of(name), []).append(name)
+    ordered = sorted(families, key=lambda family: [*FAMILIES, OTHER].index(family))
+    return {family[1]: _over_time(family, families[family], channels, window) for family in ordered}
+
+
+def _over_time(
+    family: tuple[str, str, int],
+    names: list[str],
+    channels: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    window: tuple[float, float] | None,
+) -> Figure:
+    _, title, divisor = family
+    lines = [
+        _line(channel_words(name), channels[name][0], channels[name][1] / divisor, role)
+        for name, role in zip(names, _roles(names), strict=True)
+    ]
+    shade = [_shade(*window)] if window else []
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+    return {"data": lines, "layout": layout("time since start, s", title, legend=legend, shapes=shade)}
+
+
+def _shade(start_s: float, end_s: float) -> Figure:
     return {
-        title: {
-            "data": [
-                _line(name, *channels[name], role) for name, role in zip(names, _roles(names), strict=True)
-            ],
-            "layout": layout("time since start, s", title, legend={"orientation": "h", "y": 1.15}),
-        }
-        for title, names in families.items()
+        "type": "rect",
+        "layer": "below",
+        "yref": "paper",
+        "x0": start_s,
+        "x1": end_s,
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "fillcolor": "--tint",
     }
 
 
@@ -86,7 +123,7 @@ def sweep_figure(points: Sequence[tuple[Any, ...]]) -> Figure:
             _cloud("measured", clean, {"color": "--measured", "size": 8}),
             _cloud("flagged", flagged, {"color": "--warn", "size": 8, "symbol": "circle-open"}),
         ],
-        "layout": axes | {"uirevision": "kept", "height": 360},
+        "layout": axes | {"uirevision": "kept"},
     }
 
 

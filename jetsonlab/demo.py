@@ -5,6 +5,7 @@ Everything measured here comes from the emulated board's law and is marked so; n
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,7 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from modeling.services.predictors import predictor_request
-from profiling.agent.config import AgentConfig, as_toml
+from profiling.agent.config import AgentConfig, as_toml, load_config
 from profiling.agent.making import catalogue_entry
 from profiling.board.emulation.demand import EmulatedWorkload
 from profiling.board.emulation.law import emulated_table
@@ -76,6 +77,9 @@ def demo_board(user: User, server: str) -> Device:
     if not file.exists() or not ApiToken.objects.filter(device=board, revoked=None).exists():
         _, text = token_create(user=user, name="demo agent", scopes=["device"], device=board, days=None)
         write_private(file, as_toml(demo_agent(server, text)))
+    config = load_config(file)
+    if config.server != server:
+        write_private(file, as_toml(replace(config, server=server)))
     return board
 
 

@@ -17,6 +17,7 @@ from modeling.planning import budget_of, choice_among, planned_mode
 from modeling.selectors.landscape import MEASURED_LOG_SD, Landscape, landscape, rows_of
 from modeling.services.predictors import predictor_request
 from modeling.services.verification import pick_of
+from modeling.stock import power_model_block
 from modeling.training import FIT_ERRORS, Fitter, predict_all, read
 from profiling.errors import LabError
 from profiling.knobs import Knobs
@@ -127,6 +128,10 @@ def conclude(plan: Plan, sweep: Sweep, standing: Standing) -> None:
         "knobs": knobs._asdict(),
         "said": said,
     }
+    if best.feasible:
+        plan.answer["nvpmodel"] = power_model_block(
+            device_model=plan.device_model, knobs=knobs, device=sweep.device
+        )
     plan.verification = run
     plan.power_mode = stored_mode(plan, knobs) if best.feasible else None
     plan.save(update_fields=["answer", "verification", "power_mode"])

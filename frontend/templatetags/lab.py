@@ -58,12 +58,22 @@ def or_dash(value: Any, reason: str = "not known") -> Any:
     return unknown(reason) if value in (None, "") else value
 
 
+NOT_YET = {
+    "pending": "not measured yet",
+    "claimed": "being measured",
+    "failed": "the run failed",
+    "cancelled": "the run was cancelled",
+}
+
+
 @register.simple_tag
 def of_run(run: Any, field: str, thousand: bool = False) -> str:
     """A number of a run, or a dash that says why it is not known."""
     value = getattr(run, field)
     if value is None:
-        return unknown(run.unknowns.get(field, ""))
+        return unknown(run.unknowns.get(field) or NOT_YET.get(run.state, ""))
+    if isinstance(value, int):
+        return f"{value:,}"
     return significant(value / 1000 if thousand else value, 4)
 
 
@@ -120,6 +130,48 @@ def strategy(name: str) -> str:
 @register.filter
 def key(mapping: dict[str, Any], name: str) -> Any:
     return mapping.get(name, "")
+
+
+FLAGS = {
+    "throttled": "The board throttled while it was measured.",
+    "unstable": "Times or power did not settle.",
+    "short": "Fewer clean minibatches than wanted.",
+    "few_power_samples": "Fewer distinct power samples than wanted.",
+    "dvfs_on": "The board's governor chose the clocks.",
+    "hot": "Hotter than the ceiling.",
+}
+
+
+@register.filter
+def flags_in_words(run: Any) -> list[tuple[str, str]]:
+    """Each flag with what it means, in the agent's own words where it gave some."""
+    why = run.extra.get("why") or {}
+    return [(flag, why.get(flag) or FLAGS.get(flag, "")) for flag in run.flags]
+
+
+SHOWN_ELSEWHERE = {"why", "window_start_s", "window_end_s", "untold", "upload", "file", "sha256", "line"}
+
+
+@register.filter
+def circumstances(run: Any) -> list[tuple[str, str]]:
+    """Provenance and what else the source told, in words; unknown with its reason."""
+    untold = run.provenance.get("untold") or {}
+    told = {**run.provenance, **run.extra}
+    return [
+        (name.replace("_", " "), unknown(untold.get(name, "")) if value is None else plainly(value))
+        for name, value in told.items()
+        if name not in SHOWN_ELSEWHERE
+    ]
+
+
+def plainly(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')} {plainly(each)}" for name, each in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(plainly, value))
+    return significant(value, 4) if isinstance(value, float) else "—" if value is None else str(value)
 
 
 @register.filter

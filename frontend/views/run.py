@@ -5,7 +5,7 @@ from frontend.charts import telemetry_figures
 from frontend.guards import page_of
 from profiling.filters import RunFilter
 from profiling.selectors.copying import export_choices
-from profiling.selectors.runs import run_history, run_list
+from profiling.selectors.runs import EXCLUDING_FLAGS, run_history, run_list
 from profiling.selectors.telemetry import run_telemetry
 
 SHOWN_FILTERS = ("workload", "device_model", "device", "state", "emulated", "cores", "minibatch")
@@ -28,5 +28,13 @@ def _asked(request: HttpRequest) -> dict[str, str]:
 
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(run_history().select_related("upload__uploader", "sweep", "power_mode"), pk=pk)
-    context = {"run": run, "figures": telemetry_figures(run_telemetry(run=run))}
+    ends = (run.extra.get("window_start_s"), run.extra.get("window_end_s"))
+    window = None if None in ends else ends
+    context = {
+        "run": run,
+        "window": window,
+        "window_s": window and window[1] - window[0],
+        "unused": not EXCLUDING_FLAGS.isdisjoint(run.flags),
+        "figures": telemetry_figures(run_telemetry(run=run), window),
+    }
     return render(request, "frontend/run/detail.html", context)

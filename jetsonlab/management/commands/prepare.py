@@ -1,5 +1,6 @@
 """What must be true before the site starts; safe and quick to repeat."""
 
+import os
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +11,12 @@ from jetsonlab.demo import demo_prepare
 from profiling.catalog import device_model_entries
 from profiling.models import DeviceModel
 
-ADDRESS = "http://127.0.0.1:8000"
+
+def address() -> str:
+    """Where a browser on this machine finds the site: BIND, as the Procfile gives it to gunicorn."""
+    host, _, port = os.environ.get("BIND", "127.0.0.1:8000").rpartition(":")
+    everywhere = ("", "0.0.0.0", "[::]")  # noqa: S104  (compared with, not bound to)
+    return f"http://{'127.0.0.1' if host in everywhere else host}:{port}"
 
 
 class Command(BaseCommand):
@@ -28,6 +34,6 @@ class Command(BaseCommand):
             call_command("seed_catalog", stdout=self.stdout)
         call_command("collectstatic", verbosity=0, interactive=False)
         if options["demo"]:
-            for line in demo_prepare(ADDRESS):
+            for line in demo_prepare(address()):
                 self.stdout.write(line)
-        self.stdout.write(f"\n  jetsonlab is starting at {ADDRESS} (Ctrl-C stops everything)\n")
+        self.stdout.write(f"\n  jetsonlab is starting at {address()} (Ctrl-C stops everything)\n")

@@ -17,6 +17,7 @@ FORBIDDEN = {
     "profiling/formats": NO_DJANGO | {"torch"},
     "profiling/workloads": NO_DJANGO,
     "profiling/agent": NO_DJANGO - {"celery"} | {"torch"},
+    "profiling/client": NO_DJANGO | {"torch", "pandas", "numpy"},
     "modeling/core": NO_DJANGO,
 }
 
@@ -49,7 +50,9 @@ def modules_after(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("name", ["modeling.core", "profiling.board", "profiling.formats", "profiling.agent"])
+@pytest.mark.parametrize(
+    "name", ["modeling.core", "profiling.board", "profiling.formats", "profiling.agent", "profiling.client"]
+)
 def test_the_core_and_the_boards_need_no_django(name):
     package = ROOT / name.replace(".", "/")
     files = [path for path in sorted(package.rglob("*.py")) if path.stem not in ("celery", "__main__")]

@@ -1,0 +1,163 @@
+"""jetsonlab: login, upload, runs, predict, plan, export."""
+
+import argparse
+import csv
+import getpass
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from profiling.client.keys import keep_key
+from profiling.client.lab import Lab
+from profiling.client.records import Run
+from profiling.errors import LabError
+
+SHOWN = ("id", "workload", "device_model", "cores", "cpu_khz", "gpu_khz", "mem_khz", "time_ms", "power_mw")
+errors = Console(stderr=True)
+
+
+def login(options: argparse.Namespace, lab: Lab | None = None) -> None:
+    """Keep the address and the token, once the lab takes them."""
+    token = options.token or getpass.getpass(f"Token of {options.address} (made under /tokens/): ")
+    (lab or Lab(options.address, token)).check()
+    print(f"Logged in; the token is kept in {keep_key(options.address, token)}")
+
+
+def upload(options: argparse.Namespace, lab: Lab) -> None:
+    """Send files and wait for them; each asks in the browser what it cannot tell."""
+    about = {"on_bad_lines": options.on_bad_lines, "emulated": options.emulated}
+    pair = {"workload": options.workload, "device_model": options.device_model}
+    bad = []
+    for path in options.files:
+        with bar(f"{path.name} sent") as progress:
+            sent = lab.upload(path, **pair, **about, progress=progress)
+        with bar(f"{path.name} read") as progress:
+            sent = lab.wait(sent, progress=progress)
+        print(
+            f"{path.name}: {sent.state}, {sent.rows_imported or 0} imported, {sent.problem_count} bad lines"
+        )
+        if sent.state != "done":
+            bad.append(f"{path.name}: {sent.failure or f'see /uploads/{sent.id}/'}")
+    if bad:
+        raise LabError("; ".join(bad))
+
+
+def runs(options: argparse.Namespace, lab: Lab) -> None:
+    """The newest runs that match."""
+    found = list(islice(lab.runs(**options.filters), options.limit))
+    if options.json:
+        json.dump([dict(run.raw) for run in found], sys.stdout, indent=1)
+        print()
+    else:
+        Console().print(run_table(found))
+
+
+def predict(options: argparse.Namespace, lab: Lab) -> None:
+    """Fit a predictor and write time and power of every mode as CSV."""
+    how = {"method": options.method} if options.method else {}
+    with bar("fitted") as progress:
+        columns = lab.predict(options.workload, options.device_model, **how, progress=progress)
+    known = {name: cells for name, cells in columns.items() if cells is not None}
+    with open(options.output, "w", newline="") if options.output else sys.stdout as file:
+        writer = csv.writer(file)
+        writer.writerow(known)
+        writer.writerows(zip(*known.values(), strict=True))
+
+
+def plan(options: argparse.Namespace, lab: Lab) -> None:
+    """The mode to run in, under ceilings, as JSON."""
+    names = ("power_mw", "time_ms", "energy_mj", "risk")
+    asked = {name: value for name in names if (value := getattr(options, name)) is not None}
+    answer = lab.plan(options.workload, options.device_model, save=options.save, **asked)
+    json.dump(dict(answer.raw), sys.stdout, indent=1)
+    print()
+
+
+def export(options: argparse.Namespace, lab: Lab) -> None:
+    """The matching runs into a file, by its ending: .csv, .json, .parquet."""
+    kind = options.output.suffix.removeprefix(".")
+    with bar(options.output.name) as progress:
+        size = lab.export(options.output, format=kind, **options.filters, progress=progress)
+    print(f"{options.output}: {size:,} bytes")
+
+
+def run_table(found: Sequence[Run]) -> Table:
+    table = Table(*SHOWN)
+    for run in found:
+        values = (getattr(run, name) for name in SHOWN)
+        table.add_row(*("—" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v) for v in values))
+    return table
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Any]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors, transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def _filter(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is no filter; one looks like workload=resnet")
+    return name, value
+
+
+def parser() -> argparse.ArgumentParser:
+    whole = argparse.ArgumentParser("jetsonlab", description=__doc__)
+    steps = whole.add_subparsers(dest="step", required=True)
+
+    def step(do: Any, *words: str) -> argparse.ArgumentParser:
+        made = steps.add_parser(do.__name__, help=do.__doc__.splitlines()[0])
+        made.set_defaults(do=do)
+        for word in words:
+            made.add_argument(word)
+        return made
+
+    step(login, "address").add_argument("--token")
+    made = step(upload)
+    made.add_argument("files", nargs="+", type=Path)
+    made.add_argument("--workload", required=True)
+    made.add_argument("--device-model", required=True)
+    made.add_argument("--on-bad-lines", choices=("ask", "good", "nothing"), default="ask")
+    made.add_argument("--emulated", action="store_true")
+    made = step(runs)
+    made.add_argument("filters", nargs="*", type=_filter)
+    made.add_argument("--limit", type=int, default=20)
+    made.add_argument("--json", action="store_true")
+    made = step(predict, "workload", "device_model")
+    made.add_argument("--method")
+    made.add_argument("--output", type=Path)
+    made = step(plan, "workload", "device_model")
+    for name in ("power-mw", "time-ms", "energy-mj", "risk"):
+        made.add_argument(f"--{name}", type=float)
+    made.add_argument("--save", action="store_true")
+    made = step(export)
+    made.add_argument("output", type=Path)
+    made.add_argument("filters", nargs="*", type=_filter)
+    return whole
+
+
+def main(arguments: Sequence[str] | None = None, lab: Lab | None = None) -> int:
+    options = parser().parse_args(arguments)
+    if hasattr(options, "filters"):
+        options.filters = dict(options.filters)
+    try:
+        options.do(options, lab if lab or options.do is login else Lab())
+    except LabError as error:
+        errors.print(error.message, style="red", markup=False, highlight=False)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""The client against the real site; only the wire between them is short."""
+
+import json
+import stat
+
+import httpx
+import pandas as pd
+import pytest
+
+from jetsonlab.wsgi import application
+from profiling.client import Lab, LabAway, LabRefused
+from profiling.client.cli import main
+from profiling.client.keys import find_key, keep_key
+from profiling.errors import InvalidInput
+from profiling.models import ApiToken, Run, Upload
+from profiling.services.imports import upload_work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SERVER = "http://127.0.0.1"
+PAIR = {"workload": "resnet", "device_model": "orin-mini"}
+ROW = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
+ROW |= {"time_ms": 100, "power_mw": 10_000}
+GOOD = "cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n2,268800,318750,665600,100,10\n"
+
+
+class Line(httpx.WSGITransport):
+    """The wire: the first `cut` requests get nowhere, the next `busy` a 503."""
+
+    cut, busy, asked = 0, 0, 0
+
+    def handle_request(self, request):
+        self.asked += 1
+        if self.cut:
+            self.cut -= 1
+            raise httpx.ConnectError("cut", request=request)
+        if self.busy:
+            self.busy -= 1
+            return httpx.Response(503, headers={"Retry-After": "7"}, request=request)
+        return super().handle_request(request)
+
+
+@pytest.fixture
+def line():
+    return Line(app=application)
+
+
+@pytest.fixture
+def slept():
+    return []
+
+
+@pytest.fixture
+def lab(eng, orin, resnet, line, slept, monkeypatch, tmp_path):
+    text = ApiToken.new_text()
+    ApiToken.objects.create(
+        user=eng,
+        name="c",
+        prefix=text[:8],
+        digest=ApiToken.digest_of(text),
+        scopes=["read", "upload", "plan"],
+    )
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("profiling.services.uploads.wake_worker", lambda *_: None)
+
+    def sleep(seconds):
+        """While the client waits, a worker works."""
+        slept.append(seconds)
+        for upload in Upload.objects.filter(state="received"):
+            upload_work(upload_id=upload.pk)
+
+    return Lab(SERVER, text, transport=line, sleep=sleep)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "sweep.csv"
+    path.write_text(GOOD)
+    return path
+
+
+def test_a_file_is_sent_and_waited_for_with_progress(lab, path):
+    told = []
+    sent = lab.upload(path, **PAIR, progress=lambda done, total: told.append((done, total)))
+    done = lab.wait(sent)
+    assert (done.state, done.rows_imported, done.filename) == ("done", 1, "sweep.csv")
+    assert told[-1] == (len(GOOD), len(GOOD))
+
+
+def test_a_file_sent_twice_is_one_upload(lab, path):
+    assert lab.upload(path, **PAIR).id == lab.upload(path, **PAIR).id
+
+
+def test_rows_are_sent_and_read_back_typed(lab):
+    [pk] = lab.send_runs([ROW], **PAIR)
+    [run] = lab.runs(workload="resnet", power_mw__lte=10_000)
+    assert (run.id, run.cores, run.time_ms, run.flags) == (pk, 2, 100, [])
+    assert run.raw["energy_mj"] == 1000
+    assert lab.count(workload="resnet") == 1
+
+
+def test_every_bad_row_reaches_the_caller(lab):
+    with pytest.raises(LabRefused, match="2 of 3 rows are bad") as refused:
+        lab.send_runs([{**ROW, "cores": 3}, ROW, {**ROW, "time_ms": -1}], **PAIR)
+    assert [each["line"] for each in refused.value.extra["errors"]] == [1, 3]
+
+
+def test_lists_are_read_page_by_page(lab):
+    lab.send_runs([{**ROW, "time_ms": n} for n in range(1, 6)], **PAIR)
+    assert [run.time_ms for run in lab.runs(page_size=2)] == [5, 4, 3, 2, 1]
+
+
+def test_a_busy_or_absent_lab_is_asked_again(lab, line, slept):
+    line.cut, line.busy = 1, 2
+    lab.check()
+    assert slept == [0.5, 7, 7]
+
+
+def test_a_lab_that_stays_away_is_named(lab, line):
+    line.cut = 99
+    with pytest.raises(LabAway, match="does not answer"):
+        lab.check()
+    assert line.asked == 6
+
+
+def test_a_refusal_is_not_asked_again(lab, line):
+    with pytest.raises(LabRefused, match="No such filter"):
+        list(lab.runs(speling=1))
+    assert line.asked == 1
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "runs.json", "runs.parquet"])
+def test_runs_are_exported_by_the_files_ending(lab, tmp_path, name):
+    lab.send_runs([ROW, {**ROW, "cores": 4}], **PAIR)
+    assert main(["export", str(tmp_path / name), "cores=4"], lab) == 0
+    read = {
+        "csv": pd.read_csv,
+        "parquet": pd.read_parquet,
+        "json": lambda p: json.loads(p.read_text())["runs"],
+    }
+    assert len(read[name.split(".")[1]](tmp_path / name)) == 1
+
+
+def test_a_refused_export_leaves_no_file(lab, tmp_path):
+    with pytest.raises(LabRefused):
+        lab.export(tmp_path / "runs.csv", speling=1)
+    assert not list(tmp_path.glob("runs*"))
+
+
+def test_the_command_uploads_and_lists(lab, path, capsys):
+    words = ["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"]
+    assert main(words, lab) == 0
+    assert "done, 1 imported, 0 bad lines" in capsys.readouterr().out
+    assert main(["runs", "workload=resnet", "--json"], lab) == 0
+    assert json.loads(capsys.readouterr().out)[0]["id"] == Run.objects.get().pk
+
+
+def test_a_plan_that_cannot_be_made_is_told_in_words(lab, capsys):
+    assert main(["plan", "resnet", "orin-mini", "--power-mw", "20000"], lab) == 1
+    assert "predictor" in capsys.readouterr().err
+
+
+def test_a_login_is_kept_for_its_owner_alone(lab, capsys):
+    options = ["login", SERVER, "--token", "jl_x"]
+    assert main(options, lab) == 0
+    assert find_key() == (SERVER, "jl_x")
+    assert stat.S_IMODE(keep_key(SERVER, "jl_y").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("server", "says"), [(None, "Which lab"), ("lab", "starts with"), (SERVER, "No token")]
+)
+def test_what_is_missing_is_said(monkeypatch, tmp_path, server, says):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("JETSONLAB_SERVER", "JETSONLAB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(InvalidInput, match=says):
+        Lab(server)
+
+
+def test_another_labs_token_is_never_sent(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("JETSONLAB_TOKEN", raising=False)
+    keep_key("https://ours.example", "jl_ours")
+    with pytest.raises(InvalidInput, match="No token"):
+        find_key("https://theirs.example")

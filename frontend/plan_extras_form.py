@@ -37,6 +37,7 @@ DEFAULTS = {
     "epochs": "10",
 }
 MOST_PINS = 4
+WRITTEN = {"cpu": "CPU", "gpu": "GPU", "mem": "memory", "mhz": "MHz", "w": "W", "j": "J"}
 
 
 def positive(label: str, unit: str) -> forms.FloatField:
@@ -116,11 +117,17 @@ def asked_extras(data: Mapping[str, str], device_model: DeviceModel) -> ExtrasFo
     return form
 
 
+def label_and_unit(shown: str) -> tuple[str, str]:
+    """('CPU', 'MHz') of 'cpu_mhz'."""
+    label, _, unit = shown.partition("_")
+    return WRITTEN.get(label, label), WRITTEN.get(unit, unit)
+
+
 def brush_words(extents: Mapping[str, tuple[float, float]]) -> str:
-    """'power_w 10 to 20 and cores 4 to 8'"""
+    """'power 10 to 20 W and cores 4 to 8'"""
     parts = []
     for name, (low, high) in extents.items():
         shown, factor = BRUSHES[name]
-        label, unit = shown.split("_") if "_" in shown else (shown, "")
+        label, unit = label_and_unit(shown)
         parts.append(f"{label} {low / factor:.4g} to {high / factor:.4g} {unit}".strip())
     return " and ".join(parts)

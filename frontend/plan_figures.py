@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from frontend.charts import Figure, layout, rounded
-from frontend.plan_extras_form import BRUSHES, KNOB_LABELS, QUANTITY_LABELS
+from frontend.plan_extras_form import BRUSHES, KNOB_LABELS, QUANTITY_LABELS, label_and_unit
 from modeling.selectors.explorations import KnobCurve, KnobMap, ParallelModes
 from profiling.knobs import KNOB_NAMES
 
@@ -38,19 +38,34 @@ def _place(shown: KnobMap, mark: tuple[int, int]) -> tuple[list[float | None], l
 
 
 def heat_map(shown: KnobMap) -> Figure:
-    unit, _ = UNITS[shown.quantity]
+    """Colour follows the logarithm: the slowest corner would leave the rest one colour."""
+    unit, factor = UNITS[shown.quantity]
     x, y = knob_values(shown.across, shown.x), knob_values(shown.up, shown.y)
-    words = f"%{{x}} × %{{y}}<br><b>%{{z}} {unit}</b><extra></extra>"
-    bar = {"title": {"text": quantity_title(shown.quantity), "side": "right"}, "thickness": 12}
-    cells = {"type": "heatmap", "x": x, "y": y, "z": _grid(shown), "colorscale": LOW_TO_HIGH}
+    words = f"%{{x}} × %{{y}}<br><b>%{{customdata}} {unit}</b><extra></extra>"
+    logs = np.log10(shown.values / factor)
+    cells = {
+        "type": "heatmap",
+        "x": x,
+        "y": y,
+        "z": [rounded(row) for row in logs],
+        "customdata": _grid(shown),
+    }
+    bar = _log_bar(quantity_title(shown.quantity), float(logs.min()), float(logs.max()))
     return {
         "data": [
-            {**cells, "hovertemplate": words, "colorbar": {**bar, "outlinewidth": 0}},
+            {**cells, "hovertemplate": words, "colorscale": LOW_TO_HIGH, "colorbar": bar},
             _mark("least", "diamond", "--front", *_place(shown, shown.least), size=13),
             _mark("chosen", "star", "--chosen", *_place(shown, shown.chosen), size=16),
         ],
         "layout": layout(knob_title(shown.across), knob_title(shown.up), showlegend=False),
     }
+
+
+def _log_bar(title: str, low: float, high: float) -> Figure:
+    ticks = np.linspace(low, high, 6)
+    shown = [f"{10**tick:.3g}" for tick in ticks]
+    bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    return {**bar, "tickvals": rounded(ticks), "ticktext": shown}
 
 
 def _mark(name: str, symbol: str, role: str, x: Any, y: Any, size: int, **more: Any) -> Figure:
@@ -135,8 +150,11 @@ def parallel_figure(shown: ParallelModes, extents: dict[str, tuple[float, float]
 
 def _axis(name: str, values: Any, extent: tuple[float, float] | None) -> Figure:
     shown, factor = BRUSHES[name]
-    label, _, unit = shown.partition("_")
-    title = f"{label}, {unit.replace('mhz', 'MHz').replace('w', 'W').replace('j', 'J')}" if unit else label
-    axis = {"label": title, "name": shown, "values": rounded(values / factor, 5), "multiselect": False}
+    axis = {
+        "label": ", ".join(filter(None, label_and_unit(shown))),
+        "name": shown,
+        "values": rounded(values / factor, 5),
+        "multiselect": False,
+    }
     kept = None if extent is None else [end / factor for end in extent]
     return axis if kept is None else {**axis, "constraintrange": kept}

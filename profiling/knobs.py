@@ -19,7 +19,7 @@ class Knobs(NamedTuple):
 
     def __str__(self) -> str:
         cpu, gpu, mem = (f"{khz / 1000:g} MHz" for khz in self[1:])
-        return f"{self.cores} cores, {cpu} CPU, {gpu} GPU, {mem} memory"
+        return f"{self.cores} core{'s' * (self.cores != 1)}, {cpu} CPU, {gpu} GPU, {mem} memory"
 
 
 def are_steps(values: Any) -> bool:

@@ -207,7 +207,11 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def percent(share: float | None, count: int = 2) -> str:
-    return unknown() if share is None else f"{significant(100 * share, count)} %"
+    if share is None:
+        return unknown()
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"  # never certain
+    return f"{significant(100 * share, count)} %"
 
 
 @register.simple_tag

@@ -13,7 +13,7 @@ from frontend.plan_extras_form import ExtrasForm, asked_extras, brush_words
 from frontend.plan_figures import curve_figures, map_figure, parallel_figure
 from frontend.views.plan import asked_question
 from modeling.answers import PlanAnswer
-from modeling.selectors.board_conf import apply_command, board_conf
+from modeling.selectors.board_conf import board_conf
 from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.deadlines import cheapest_by
 from modeling.selectors.explorations import best_modes, knob_curves, knob_map, parallel_modes, pinned_modes
@@ -104,8 +104,7 @@ def plan_board(request: HttpRequest) -> HttpResponse:
     asked = asked_of(request)
     device = asked.extras.cleaned_data["device"]
     advice = board_conf(answer=asked.answer, device=device) if device else None
-    command = apply_command(asked.answer.mode.knobs)
-    return asked.shown(request, "board", device=device, advice=advice, command=command)
+    return asked.shown(request, "board", device=device, advice=advice)
 
 
 @gzip_page

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from modeling.answers import PlanAnswer
 from modeling.stock import power_model_block
 from profiling import nvpmodel
-from profiling.knobs import Knobs
 from profiling.models import Device
 from profiling.nvpmodel_lint import lint
 
@@ -43,9 +42,3 @@ def board_conf(*, answer: PlanAnswer, device: Device) -> BoardConf:
         differences=nvpmodel.differences(boot, ours.modes[0]) if boot else [],
         needs_reboot=nvpmodel.needs_reboot(boot, ours.modes[0]) if boot else False,
     )
-
-
-def apply_command(knobs: Knobs) -> str:
-    """What turns the knobs by the agent until the next boot, on the board itself."""
-    options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in knobs._asdict().items())
-    return f"jetsonlab-agent apply {options}"

@@ -75,7 +75,7 @@ def _mark(name: str, symbol: str, role: str, x: Any, y: Any, size: int, **more: 
 
 
 def surface(shown: KnobMap) -> Figure:
-    """The topology of seeds/002's figures: height is the quantity."""
+    """The topology of "Energy of inference"'s figures: height is the quantity."""
     x, y = knob_values(shown.across, shown.x), knob_values(shown.up, shown.y)
     titles = (knob_title(shown.across), knob_title(shown.up), quantity_title(shown.quantity))
     axis = {"gridcolor": "--line", "color": "--text", "showbackground": False}

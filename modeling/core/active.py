@@ -18,7 +18,7 @@ from modeling.core.roofline.workload import FittedWorkload, LogPrediction, fit_w
 
 CANDIDATES = 250  # drawn modes that may be chosen
 TESTS = 150  # drawn modes whose variance is to fall
-MINIBATCHES = 40  # measured per mode, seeds/004 §2.5
+MINIBATCHES = 40  # measured per mode, PowerTrain §2.5
 MEAN_ABSOLUTE = np.sqrt(2 / np.pi)  # mean |error| of a normal error of sd 1
 # How fast interest fades with ln time above the front (or the best within the budget), beside the modes'
 # own sd.
@@ -168,7 +168,7 @@ def in_profiling_order(knobs: IntArray, rows: IntArray) -> IntArray:
     """The rows sorted so that the slowest knobs to change change least: cores first, then memory, GPU and
     CPU clock.
 
-    From high to low (seeds/004 §2.5), so that a board cools rather than heats while it is measured.
+    From high to low (PowerTrain §2.5), so that a board cools rather than heats while it is measured.
     """
     cores, cpu, gpu, mem = knobs[rows, :4].T
     return np.asarray(rows)[np.lexsort((-cpu, -gpu, -mem, -cores))]

@@ -23,7 +23,7 @@ from modeling.core.predictors.maxn import MaxnPredictor, maxn_row
 from modeling.core.sampling import STRATEGIES
 from modeling.core.verify import bolder, verified_pick
 
-MINIBATCHES = 40  # measured per mode, seeds/004 §2.5
+MINIBATCHES = 40  # measured per mode, PowerTrain §2.5
 FIGURES = (
     "time_mape",
     "power_mape",

@@ -12,7 +12,7 @@ BUDGETS_MW = tuple(watt * 1000.0 for watt in range(17, 51))
 
 
 def mape(true: FloatArray, predicted: FloatArray) -> float:
-    """Mean absolute percentage error, %, over all modes given (seeds/004 §4: measured ones included)."""
+    """Mean absolute percentage error, %, over all modes given (PowerTrain §4: measured ones included)."""
     return float(np.mean(np.abs(predicted - true) / true) * 100)
 
 
@@ -28,7 +28,7 @@ def coverage(
 
 @dataclass(frozen=True)
 class BudgetScores:
-    """PowerTrain's scores of the modes picked for power budgets (seeds/004 §5.2).
+    """PowerTrain's scores of the modes picked for power budgets (§5.2).
 
     time_penalty: median excess time, %, over the true optimum; negative where a pick that breaks its budget
     is faster than any mode that keeps it. excess_w: mean power beyond the budget, W a solution ("area").
@@ -52,7 +52,7 @@ def budget_picks(
     """The row picked for each budget: the fastest that keeps it at this risk.
 
     knobs: int (n, 4), or (n, 5): then minibatch sizes compete by time per sample.
-    Where a predictor states no uncertainty its point values decide, as in seeds/004 §5. Where it believes
+    Where a predictor states no uncertainty its point values decide, as in PowerTrain §5. Where it believes
     that no mode fits, it still has to answer: the mode it takes to draw least counts as its pick.
     """
     budgets = [Budget(power_mw=limit, risk=risk) for limit in budgets_mw]

@@ -21,7 +21,8 @@ def costs(
 ) -> FloatArray:
     """What the objective minimises, (n,), of an arbitrary scale.
 
-    "weighted" is the linear cost of energy and time (seeds/002 eq. 6.1), w E/min E + (1 - w) T/min T, so
+    "weighted" is the linear cost of energy and time ("Energy of inference" eq. 6.1),
+    w E/min E + (1 - w) T/min T, so
     that w is free of units. "knee" is the sum of log time and log power, each scaled to 0..1 over the front
     of the modes `among`: least where the front bends most, farthest from the line between its ends; modes
     off the front cost infinitely much.

@@ -1,6 +1,7 @@
 """Optimisers for a live board: they choose a mode for each interval, see what it costs, and choose again.
 
-seeds/002 §6.1 proposes them for energy and time: a full sweep, Thompson sampling, online gradient descent.
+"Energy of inference" §6.1 proposes them for energy and time: a full sweep, Thompson sampling, online
+gradient descent.
 A fourth keeps a power budget: it never knowingly exceeds it. All are compared by regret on the emulator or
 by replay of full tables.
 """
@@ -29,7 +30,8 @@ FIRST_STEP = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What an interval costs: a weighted sum of relative energy and time of a minibatch (seeds/002 eq. 6.1).
+    """What an interval costs: a weighted sum of relative energy and time of a minibatch
+    ("Energy of inference" eq. 6.1).
 
     energy_weight in [0, 1]; time_ms and energy_mj are what counts as 1, by custom those of the first mode
     tried.
@@ -56,7 +58,7 @@ class Optimiser(Protocol):
 
 
 class FullSweep:
-    """Every mode once, in the order given, then the cheapest (seeds/002 §6.1.1): sure, and slow."""
+    """Every mode once, in the order given, then the cheapest (§6.1.1): sure, and slow."""
 
     def __init__(self, order: IntArray, cost: Cost) -> None:
         self.order, self.cost = order, cost
@@ -105,7 +107,7 @@ class _Believing:
 
 
 class ThompsonSampling(_Believing):
-    """Draws a possible truth from the belief and takes its cheapest mode (seeds/002 §6.1.2; Thompson, 1933).
+    """Draws a possible truth from the belief and takes its cheapest mode (§6.1.2; Thompson, 1933).
 
     Modes that were measured count with what was measured, so exploring ends when nothing else may be cheaper.
     """
@@ -131,7 +133,7 @@ def _draw(log_sd: FloatArray | None, rng: np.random.Generator) -> FloatArray | f
 
 
 class GradientDescent:
-    """Steps downhill on the knobs' grid, along the slope that one-knob trials show (seeds/002 §6.1.3).
+    """Steps downhill on the knobs' grid, along the slope that one-knob trials show (§6.1.3).
 
     Online gradient descent (Zinkevich, ICML 2003) with a finite-difference slope: each round tries a
     neighbour in one knob, and moves by a step that shrinks with the square root of the round. knobs (n, 4

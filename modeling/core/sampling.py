@@ -30,12 +30,12 @@ RECOMMENDED = (
 
 
 def random_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntArray:
-    """`count` different rows of knobs (n, 4 or 5), each as likely (seeds/004 §4: its 10 to 100 modes)."""
+    """`count` different rows of knobs (n, 4 or 5), each as likely (PowerTrain §4: its 10 to 100 modes)."""
     return rng.choice(len(knobs), count, replace=False)
 
 
 def grid_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntArray:
-    """`count` rows on a coarser grid of evenly spaced values (seeds/004 §2.5), the largest always among them.
+    """`count` rows on a coarser grid of evenly spaced values (PowerTrain §2.5), the largest among them.
 
     Knobs get further values in turn as long as the grid stays within `count`; random rows make up the rest.
     """
@@ -75,7 +75,8 @@ def spread_modes(knobs: IntArray, count: int, rng: np.random.Generator) -> IntAr
 
 
 def recommended_modes(knobs: IntArray, count: int) -> IntArray:
-    """The modes e, f, i, j of seeds/003 (§5.7.1, table 3): of each the nearest row that is not taken yet.
+    """The modes e, f, i, j of "Characterizing training" (§5.7.1, table 3): of each the nearest
+    row that is not taken yet.
 
     ValueError for any other count than four.
     """

@@ -1,4 +1,4 @@
-"""Linear regression of time and power on the knobs (seeds/003 §5.7.1)."""
+"""Linear regression of time and power on the knobs ("Characterizing training" §5.7.1)."""
 
 import numpy as np
 

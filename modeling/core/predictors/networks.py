@@ -1,4 +1,4 @@
-"""PowerTrain's network (seeds/004 §3.1, table 4): 256-128-64-1, ReLU, dropout after layers 1 and 2.
+"""PowerTrain's network (§3.1, table 4): 256-128-64-1, ReLU, dropout after layers 1 and 2.
 
 Time and power have a network each. The two are stacked along a leading axis and trained in the same steps,
 which costs little more than one alone; no weight, loss, optimiser state or checkpoint is shared.
@@ -72,7 +72,7 @@ def fresh(knobs: FloatArray, values: FloatArray, seed: int) -> TwinNetwork:
 
 
 def with_new_head(network: TwinNetwork, values: FloatArray, seed: int) -> TwinNetwork:
-    """The network with a fresh last layer (seeds/004 §3.2), its outputs scaled to the new values (n, 2)."""
+    """The network with a fresh last layer (PowerTrain §3.2), its outputs scaled to the new values (n, 2)."""
     weight, bias = _layer(WIDTHS[-2], WIDTHS[-1], torch.Generator().manual_seed(seed))
     mean, sd = _scale(values)
     weights, biases = (*network.weights[:-1], weight), (*network.biases[:-1], bias)

@@ -1,4 +1,4 @@
-"""PowerTrain's network trained from scratch on the measured modes alone (seeds/004 §3.1, "NN")."""
+"""PowerTrain's network trained from scratch on the measured modes alone (§3.1, "NN")."""
 
 import numpy as np
 import torch

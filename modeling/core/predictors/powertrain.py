@@ -1,4 +1,4 @@
-"""PowerTrain: transfer of a reference workload's network to a new one (seeds/004 §3.2)."""
+"""PowerTrain: transfer of a reference workload's network to a new one (§3.2)."""
 
 from collections.abc import Sequence
 from typing import Any

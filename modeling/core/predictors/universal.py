@@ -1,4 +1,4 @@
-"""The regressions of seeds/003 §5.7: a line for each workload's time, one for the energy of them all."""
+"""The regressions of "Characterizing training" §5.7: a line for each workload's time, one for all energy."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,5 @@
 # make demo  the site with demo data     make run  the site without     make test  make lint  make bench
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed-$(shell cksum < requirements.txt | cut -d' ' -f1)

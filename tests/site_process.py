@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -31,6 +32,15 @@ scopes = ["read", "upload", "plan"]
 print(json.dumps({
     "person": token_create(user=user, name="test", scopes=scopes)[1],
     "board": token_create(user=user, name="nano", scopes=["device"], device=device)[1]}))
+"""
+
+ENROL = """
+from django.contrib.auth.models import User
+from profiling.models import Device
+from profiling.services.devices import device_token_create, enrol_command
+device = Device.objects.get(slug="this-machine")
+_, text = device_token_create(device=device, user=User.objects.get())
+print(enrol_command(device=device, server={server!r}, token=text))
 """
 
 
@@ -93,6 +103,21 @@ class Site:
             else ["-m", "profiling.agent.cli", "run"]
         )
         return self.spawn([sys.executable, *face], JETSONLAB_AGENT_CONFIG=str(config))
+
+    def agent(self, *words: str) -> str:
+        """A command of jetsonlab-agent in the site's folder, and what it printed."""
+        command = [sys.executable, str(ROOT / "jetsonlab-agent"), *words]
+        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def enrol_host(self, interpreter: str = sys.executable) -> None:
+        """Register this very machine as a person would, and type the command its page shows."""
+        self.api("POST", "devices/", name="This machine", driver="host")
+        script = ENROL.format(server=self.url)
+        command = self.manage("shell", "-v0", "-c", script).splitlines()[-1]
+        own = ["--state", str(self.folder / "host"), "--interpreter", interpreter]
+        self.agent(*shlex.split(command)[1:], *own)
 
     def spawn(self, command: list[str], **env: str) -> subprocess.Popen[bytes]:
         log = (self.folder / f"log-{len(self.processes)}").open("wb")

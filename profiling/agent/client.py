@@ -63,7 +63,7 @@ class ServerClient:
         self._post(f"runs/{run}/result/", **body)
 
     def fail(self, run: int, reason: str, *, again: bool) -> None:
-        self._post(f"runs/{run}/failure/", reason=reason[-4000:] or "no reason given", again=again)
+        self._post(f"runs/{run}/failure/", reason=readable(reason)[-4000:] or "no reason given", again=again)
 
     @contextmanager
     def package(self, sha256: str) -> Iterator[Iterator[bytes]]:
@@ -85,6 +85,11 @@ class ServerClient:
         if answer.is_error:
             refuse(answer)
         return answer.json() if answer.status_code != 204 else None
+
+
+def readable(words: str) -> str:
+    """A workload's last words may be anything; no server takes NUL and its like."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in words)
 
 
 def refuse(answer: httpx.Response) -> NoReturn:

@@ -154,6 +154,8 @@ class Agent:
             self.client.fail(run["id"], reason, again=again)
         except ServerAway as away:
             log.warning("%s; the server will notice the silence", away)
+        except ServerRefused as refusal:
+            log.error("the server did not take that: %s", refusal)
 
 
 class Heartbeat:

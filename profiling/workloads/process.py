@@ -229,6 +229,8 @@ def text_of(line: bytes) -> str:
 
 def event_of(line: bytes) -> dict[str, Any] | None:
     """A line of the runner as a dict with a str "event", or None for anything else a program may print."""
+    if b"\\u0000" in line:  # no database keeps it
+        return None
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):

@@ -2,22 +2,11 @@
 
 import json
 import os
-import shlex
-import subprocess
-import sys
 
 import pytest
 
-from tests.site_process import ROOT, Site
+from tests.site_process import Site
 
-COMMAND = """
-from django.contrib.auth.models import User
-from profiling.models import Device
-from profiling.services.devices import device_token_create, enrol_command
-device = Device.objects.get(slug="this-machine")
-_, text = device_token_create(device=device, user=User.objects.get())
-print(enrol_command(device=device, server={server!r}, token=text))
-"""
 QUICK = {"minibatches": 20, "window_s": 0.3, "sample_period_s": 0.2, "settle_s": 0.3, "settle_limit_s": 1.0}
 LENET = {"name": "LeNet-5 / digits", "kind": "training", "network": "LeNet-5", "minibatch": 16}
 
@@ -30,29 +19,15 @@ def site(tmp_path):
     site.close()
 
 
-def agent(site, *words):
-    command = [sys.executable, str(ROOT / "jetsonlab-agent"), *words]
-    done = subprocess.run(command, cwd=site.folder, env=site.env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
-
-
-def enrol(site):
-    site.api("POST", "devices/", name="This machine", driver="host")
-    command = site.manage("shell", "-v0", "-c", COMMAND.format(server=site.url)).splitlines()[-1]
-    own = ["--state", str(site.folder / "host"), "--interpreter", sys.executable]
-    agent(site, *shlex.split(command)[1:], *own)
-
-
 def test_a_real_training_is_swept_over_this_machines_cores(site):
-    enrol(site)
+    site.enrol_host()
     cores = len(os.sched_getaffinity(0))
     assert site.api("GET", "device-models/host-this-machine/")["cores"] == list(range(1, cores + 1))
     site.api("POST", "workloads/", **LENET, dataset="digits", runner_options={"data": "digits"})
     asked = {"device": "this-machine", "workload": "lenet-5-digits", "strategy": "one_factor"}
     pk = site.api("POST", "sweeps/", **asked, rules=QUICK)["id"]
-    assert "ok    turning a knob" in agent(site, "doctor")
-    assert f"{cores} runs measured" in agent(site, "run", "--once")
+    assert "ok    turning a knob" in site.agent("doctor")
+    assert f"{cores} runs measured" in site.agent("run", "--once")
     runs = site.api("GET", f"runs/?sweep={pk}")["results"]
     assert sorted(run["cores"] for run in runs) == list(range(1, cores + 1))
     for run in runs:

@@ -13,7 +13,7 @@ from profiling.board.emulated import EmulatedBoard
 from profiling.catalog import device_model_entries
 from profiling.errors import Conflict
 from profiling.knobs import Knobs
-from profiling.models import ApiToken, Device, Run, Sweep
+from profiling.models import ApiToken, Device, DeviceModel, Run, Sweep
 from profiling.services.catalog import device_model_seed
 from profiling.services.sweeps import sweep_cancel, sweep_request
 from profiling.workloads.base import WorkloadFailed
@@ -124,6 +124,25 @@ def test_a_failing_workload_reaches_the_server_with_its_last_words(agent, sweep)
     agent.make_workload = crash
     agent.serve_run(agent.client.claim())
     assert "CUDA out of memory" in Run.objects.get(order=1).failure
+
+
+def test_unprintable_last_words_do_not_stop_the_agent(agent, sweep):
+    def crash(board, settings):
+        raise WorkloadFailed("the workload \0 ended", ("\x1b[31m\x00", "worn out"))
+
+    agent.make_workload = crash
+    agent.serve_until_idle()
+    assert {run.state for run in Run.objects.all()} == {Run.State.FAILED}
+    assert Run.objects.get(order=1).failure.endswith("worn out")
+
+
+def test_a_failure_the_server_does_not_take_does_not_stop_the_agent(agent, sweep, caplog):
+    run = agent.client.claim()
+    Run.objects.update(
+        device=Device.objects.create(slug="b", name="B", device_model=DeviceModel.objects.get())
+    )
+    agent._give_back(run, "why", again=True)
+    assert "did not take that" in caplog.text
 
 
 class Blind(EmulatedBoard):

@@ -16,7 +16,8 @@ from profiling.workloads.arguments import runner_arguments
 from profiling.workloads.base import WorkloadFailed
 from profiling.workloads.package import inspect, unpack
 from profiling.workloads.process import RUNNER, Patience, RunnerProcess
-from profiling.workloads.sandbox import Limits, sandboxed
+from profiling.workloads.sandbox import Limits
+from tests.packages import nobodys_python
 
 LENET = ["--network", "lenet5", "--data", "digits", "--minibatch", "16"]
 OURS = Limits(user=None)
@@ -126,21 +127,15 @@ def test_scratch_files_are_removed(tmp_path):
     } == set()
 
 
-def test_a_users_zip_trains_as_nobody_without_network(open_python, open_folder):
+def test_a_users_zip_trains_as_nobody_without_network(open_folder):
     """The whole sandbox with a real framework in it: limits that torch cannot live with would show here."""
-    python = open_folder / "python"
-    places = os.pathsep.join(path for path in sys.path if path.endswith("-packages"))
-    python.write_text(f'#!/bin/sh\nPYTHONPATH={places} exec {open_python} "$@"\n')
-    python.chmod(0o755)
-    probe = sandboxed([str(python), "-c", "import torch"], Limits())
-    if subprocess.run(probe, capture_output=True).returncode:
-        pytest.skip("the user nobody cannot read this machine's torch")
+    python = nobodys_python(open_folder)
     shutil.copy(RUNNER, open_folder)
     with zipfile.ZipFile(open_folder / "mine.zip", "w") as archive:
         archive.writestr("workload.py", NOISY)
     mine = unpack(inspect(open_folder / "mine.zip"), open_folder / "mine")
     arguments = runner_arguments({"kind": "training"}, 8, mine)
-    process = RunnerProcess(arguments, str(python), Limits(), runner=open_folder / "runner.py")
+    process = RunnerProcess(arguments, python, Limits(), runner=open_folder / "runner.py")
     process.start(1)
     process.go()
     assert len(take(process, 3)) == 3

@@ -71,6 +71,7 @@ urlpatterns = [
     path("predictors/", predictor.predictor_list_page, name="predictor-list"),
     path("predictors/new/", predictor.predictor_ask, name="predictor-ask"),
     path("predictors/<int:pk>/", predictor.predictor_page, name="predictor-detail"),
+    path("predictors/<int:pk>/drift/", predictor.predictor_check_drift, name="predictor-drift"),
     path("predictors/<int:pk>/retry/", predictor.predictor_again, name="predictor-retry"),
     path("leaderboard/", leaderboard.leaderboard_page, name="leaderboard"),
     path("leaderboard/evaluations/", leaderboard.evaluations_part, name="evaluations-part"),

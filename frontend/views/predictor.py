@@ -6,8 +6,11 @@ from frontend.forms import PredictorForm
 from frontend.guards import HtmxRequest, engineer, page_of
 from modeling.models import Predictor
 from modeling.selectors.predictors import predictor_list
+from modeling.selectors.verifications import verifying_boards
+from modeling.services.drift import drift_check
 from modeling.services.predictors import predictor_request, predictor_retry
 from profiling.errors import InvalidInput
+from profiling.models import Device
 
 UNDER_WAY = (Predictor.State.PENDING, Predictor.State.FITTING)
 
@@ -19,7 +22,11 @@ def predictor_list_page(request: HttpRequest) -> HttpResponse:
 
 def predictor_page(request: HtmxRequest, pk: int) -> HttpResponse:
     predictor = get_object_or_404(predictor_list(), pk=pk)
-    context = {"predictor": predictor, "under_way": predictor.state in UNDER_WAY}
+    context = {
+        "predictor": predictor,
+        "under_way": predictor.state in UNDER_WAY,
+        "boards": verifying_boards(device_model=predictor.device_model.slug, emulated=predictor.emulated),
+    }
     template = "frontend/predictor/_state.html" if request.htmx else "frontend/predictor/detail.html"
     return render(request, template, context)
 
@@ -41,3 +48,12 @@ def predictor_again(request: HttpRequest, pk: int) -> HttpResponse:
     engineer(request)
     predictor_retry(predictor=get_object_or_404(Predictor.objects.defer("artefact"), pk=pk))
     return redirect("predictor-detail", pk)
+
+
+@require_POST
+def predictor_check_drift(request: HttpRequest, pk: int) -> HttpResponse:
+    user = engineer(request)
+    boards = Device.objects.filter(retired=False).select_related("device_model")
+    board = get_object_or_404(boards, slug=request.POST.get("board", ""))
+    sweep = drift_check(predictor=get_object_or_404(predictor_list(), pk=pk), device=board, user=user)
+    return redirect("sweep-detail", sweep.pk)

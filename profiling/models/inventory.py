@@ -24,6 +24,9 @@ class Device(models.Model):
     location = models.CharField(max_length=100, blank=True)
     notes = models.TextField(blank=True)
     software = models.JSONField(default=dict, blank=True, help_text="JetPack, L4T, kernel, as the board told")
+    former_software = models.JSONField(
+        null=True, blank=True, help_text="what it told before its software changed, until drift is checked"
+    )
     own_ranges = models.JSONField(
         null=True,
         blank=True,

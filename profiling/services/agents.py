@@ -155,8 +155,11 @@ def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> 
         check_ranges(ranges)
     if ranges is not None and device.device_model.is_host:
         host_model_update(device_model=device.device_model, ranges=ranges)
+    software = description.get("software", {})
+    if device.software and software != device.software:
+        Device.objects.filter(pk=device.pk).update(former_software=device.software)
     Device.objects.filter(pk=device.pk).update(
-        software=description.get("software", {}),
+        software=software,
         nvpmodel_conf=description.get("nvpmodel_conf", ""),
         own_ranges=ranges if ranges is not None and own(ranges, device) else None,
     )

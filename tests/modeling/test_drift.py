@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from modeling.models import PredictionSet
+from modeling.models import PredictionSet, Predictor
 from modeling.services.drift import drift_check
 from profiling.errors import Conflict
-from profiling.models import Run
+from profiling.models import Device, Run, Sweep
+from profiling.services.agents import device_enrol
 from profiling.services.sweeps import sweep_settle
 from tests.modeling.conftest import truth
 
@@ -52,3 +53,39 @@ def test_what_was_never_measured_has_no_drift(ready, board):
     Run.objects.all().delete()
     with pytest.raises(Conflict, match="could measure again"):
         drift_check(predictor=ready, device=board)
+
+
+def test_each_sentinel_is_held_against_its_prediction_too(ready, board):
+    deliver(drift_check(predictor=ready, device=board), slower=1.4)
+    ready.refresh_from_db()
+    assert all(each["time_z"] > 3 for each in ready.card["drift"]["changes"])
+    assert all(abs(each["power_z"]) < 3 for each in ready.card["drift"]["changes"])
+
+
+def test_one_that_holds_is_fitted_again_with_what_was_measured(ready, board):
+    deliver(drift_check(predictor=ready, device=board))
+    again = Predictor.objects.get(state=Predictor.State.PENDING)
+    assert (again.method, again.workload) == (ready.method, ready.workload)
+
+
+def test_the_check_settles_the_change_of_software(ready, board):
+    device_enrol(device=board, agent="a", description={"software": {"l4t": "35.4"}})
+    board.refresh_from_db()
+    device_enrol(device=board, agent="a", description={"software": {"l4t": "36.3"}})
+    board.refresh_from_db()
+    assert board.former_software == {"l4t": "35.4"}
+    deliver(drift_check(predictor=ready, device=board))
+    board.refresh_from_db()
+    assert board.former_software is None
+
+
+def test_the_pages_tell_of_it(browser, ready, board):
+    Run.objects.update(emulated=True)
+    Predictor.objects.update(emulated=True)
+    Device.objects.update(software={"l4t": "36.3"}, former_software={"l4t": "35.4"})
+    assert "l4t 35.4 → 36.3" in browser.get(f"/devices/{board.slug}/").content.decode()
+    answer = browser.post(f"/predictors/{ready.pk}/drift/", {"board": board.slug})
+    sweep = Sweep.objects.get()
+    assert answer.url == f"/sweeps/{sweep.pk}/"
+    deliver(sweep)
+    assert "It holds." in browser.get(f"/predictors/{ready.pk}/").content.decode()

@@ -152,7 +152,7 @@ def main() -> None:
     for step in (
         lambda: fill_runs(asked.runs, uploads, {board.pk: board for board in boards}),
         lambda: fill_telemetry(asked.values),
-        lambda: connection.cursor().execute("ANALYZE"),
+        lambda: connection.cursor().execute("ANALYZE" if connection.vendor == "sqlite" else "VACUUM ANALYZE"),
     ):
         began = time.monotonic()
         step()

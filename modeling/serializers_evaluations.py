@@ -60,9 +60,9 @@ class LeaderboardRowSerializer(EvaluationResultSerializer):
 
 
 class EvaluationSerializer(serializers.ModelSerializer):
-    workload: Field = slug(read_only=True)
-    device_model: Field = slug(read_only=True)
-    requested_by: Field = serializers.SlugRelatedField(slug_field="username", read_only=True)
+    workload: Field = slug(read_only=True, allow_null=True)
+    device_model: Field = slug(read_only=True, allow_null=True)
+    requested_by: Field = serializers.SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
     results = EvaluationResultSerializer(many=True, read_only=True)
 
     class Meta:

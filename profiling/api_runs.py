@@ -29,7 +29,7 @@ from profiling.serializers import (
 )
 from profiling.services.runs import run_correct, runs_receive
 
-MEDIA_TYPES = ("text/csv", "application/json", "application/vnd.apache.parquet", "application/zip")
+MEDIA_TYPES = ("text/csv", "application/vnd.apache.parquet", "application/zip")
 LISTS = ("list", "export", "facets", "heat")
 KEY = OpenApiParameter(
     "Idempotency-Key", str, OpenApiParameter.HEADER, description="sent again, answers with the first runs"
@@ -69,7 +69,10 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
         return Response(RunSerializer(revision).data, status=201)
 
     @extend_schema(
-        responses={(200, media_type): OpenApiTypes.BINARY for media_type in MEDIA_TYPES},
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            **{(200, media_type): OpenApiTypes.BINARY for media_type in MEDIA_TYPES},
+        },
     )
     @action(
         detail=False,

@@ -82,11 +82,13 @@ def train(predictor: Predictor) -> Fitted:
         "minibatches": minibatches,
         "outlook": outlook_card(fitted, target),
         "notes": list(prediction.notes),
+        "misfits": fitted.misfits(),
         "fit_s": round(fit_s, 3),
         "predict_ms": round((time.perf_counter() - began) * 1000, 1),
     }
     emulated = target.table.emulated or any(each.table.emulated for each in references)
-    return Fitted(prediction, minibatches, artefact.save(fitted, **card), card, emulated)
+    shown = {**card, "held_out": own.held_out if own else None}
+    return Fitted(prediction, minibatches, artefact.save(fitted, **card), shown, emulated)
 
 
 def read(predictor: Predictor) -> tuple[Source, list[Source]]:

@@ -4,6 +4,7 @@ from django.views.decorators.http import require_POST
 
 from frontend.forms import PredictorForm
 from frontend.guards import HtmxRequest, engineer, page_of
+from frontend.predictor_charts import own_figures, worst_held_out
 from modeling.models import Predictor
 from modeling.selectors.predictors import predictor_list
 from modeling.selectors.verifications import verifying_boards
@@ -26,6 +27,8 @@ def predictor_page(request: HtmxRequest, pk: int) -> HttpResponse:
         "predictor": predictor,
         "under_way": predictor.state in UNDER_WAY,
         "boards": verifying_boards(device_model=predictor.device_model.slug, emulated=predictor.emulated),
+        "figures": own_figures(predictor.card),
+        "worst": worst_held_out(predictor.card),
     }
     template = "frontend/predictor/_state.html" if request.htmx else "frontend/predictor/detail.html"
     return render(request, template, context)

@@ -1,7 +1,7 @@
 """A predictor's own estimate of its error, from folds of the measurements it was not shown."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ MIN_ROWS = 3
 # A few hundred held-out modes tell the error to a fraction of a percent; more would only cost time.
 MAX_ROWS = 300
 SMALLEST_LOG_SD = 0.005
+LEVELS_PCT = (50, 80, 90, 95)
+# More points than this no eye tells apart.
+SHOWN_ROWS = 200
 
 FitPredict = Callable[[Measured, IntArray], Prediction]
 
@@ -23,6 +26,8 @@ class OwnError:
     """rows: modes taken part, each held out once. Errors and coverage of 90 % intervals in %.
 
     time_log_sd, power_log_sd: root mean square of the held-out errors of ln time and ln power.
+    held_out: at most 200 of the rows, in columns: knobs, time_ms, power_mw as measured, and the errors of the
+    predictions in %. calibration: "time" and "power" -> level in % -> share inside such intervals in %.
     """
 
     rows: int
@@ -33,10 +38,13 @@ class OwnError:
     coverage90_power: float | None
     time_log_sd: float
     power_log_sd: float
+    calibration: dict[str, dict[str, float]] = field(default_factory=dict)
+    held_out: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def card(self) -> dict[str, Any]:
-        return asdict(self)
+        """Without the single rows."""
+        return {name: value for name, value in asdict(self).items() if name != "held_out"}
 
 
 def cross_validate(measured: Measured, fit_predict: FitPredict, seed: int) -> OwnError | None:
@@ -58,16 +66,38 @@ def _scores(measured: Measured, rows: IntArray, parts: list[Prediction]) -> OwnE
     time, power = measured.time_ms[rows], measured.power_mw[rows]
     time_said = np.concatenate([part.time_ms for part in parts])
     power_said = np.concatenate([part.power_mw for part in parts])
+    time_sd = _joined([part.time_log_sd for part in parts])
+    power_sd = _joined([part.power_log_sd for part in parts])
+    time_held, power_held = _held(time, time_said, time_sd), _held(power, power_said, power_sd)
     return OwnError(
         rows=len(rows),
         folds=len(parts),
         time_mape=mape(time, time_said),
         power_mape=mape(power, power_said),
-        coverage90_time=coverage(time, time_said, _joined([part.time_log_sd for part in parts])),
-        coverage90_power=coverage(power, power_said, _joined([part.power_log_sd for part in parts])),
+        coverage90_time=time_held.get("90"),
+        coverage90_power=power_held.get("90"),
         time_log_sd=_log_rms(time, time_said),
         power_log_sd=_log_rms(power, power_said),
+        calibration={"time": time_held, "power": power_held},
+        held_out={
+            "knobs": measured.knobs[rows][:SHOWN_ROWS].tolist(),
+            "time_ms": time[:SHOWN_ROWS].tolist(),
+            "power_mw": power[:SHOWN_ROWS].tolist(),
+            "time_error_pct": _error_pct(time, time_said)[:SHOWN_ROWS].tolist(),
+            "power_error_pct": _error_pct(power, power_said)[:SHOWN_ROWS].tolist(),
+        },
     )
+
+
+def _held(true: FloatArray, said: FloatArray, log_sd: FloatArray | None) -> dict[str, float]:
+    """Level in % -> share of true values inside its intervals in %; empty where the method states none."""
+    held = {str(level): coverage(true, said, log_sd, level / 100) for level in LEVELS_PCT}
+    return {level: share for level, share in held.items() if share is not None}
+
+
+def _error_pct(true: FloatArray, said: FloatArray) -> FloatArray:
+    """Positive where too much was predicted; to a hundredth of a percent."""
+    return np.round((said / true - 1) * 100, 2)
 
 
 def with_own_error(prediction: Prediction, own: OwnError | None) -> Prediction:

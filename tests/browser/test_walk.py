@@ -64,6 +64,7 @@ def test_from_signing_in_to_the_plan(signed_in: Page, orin: DeviceModel, measure
     no_violations(page)
     page.click("button:text-is('Predict')")
     page.wait_for_selector("text=Plan with it")
+    page.wait_for_selector("[data-plot='own-time'] .main-svg")
     no_violations(page)
     page.click("text=Plan with it")
     page.wait_for_selector("#plan-plot .js-plotly-plot, #plan-plot .main-svg")

@@ -65,3 +65,29 @@ def test_a_method_with_intervals_keeps_its_own():
     stated = Prediction(*np.ones((4, 3)))
     assert with_own_error(stated, own) is stated
     assert with_own_error(Prediction(*np.ones((2, 3))), None).time_log_sd is None
+
+
+def test_the_single_rows_are_told_but_bounded(monkeypatch):
+    monkeypatch.setattr("modeling.core.crossvalidate.SHOWN_ROWS", 20)
+    own = cross_validate(part(some(TARGET, 30)), using("nearest"), seed=0)
+    assert own.rows == 30
+    assert {len(column) for column in own.held_out.values()} == {20}
+    assert "held_out" not in own.card
+
+
+def test_each_rows_error_is_its_own():
+    def doubled(known, knobs):
+        said = using("nearest")(TARGET, knobs)
+        return Prediction(2 * said.time_ms, said.power_mw)
+
+    own = cross_validate(part(some(TARGET, 20)), doubled, seed=0)
+    assert set(own.held_out["time_error_pct"]) == {100.0}
+    assert set(own.held_out["power_error_pct"]) == {0.0}
+    assert own.calibration == {"time": {}, "power": {}}
+
+
+def test_wider_intervals_hold_more():
+    own = cross_validate(part(some(TARGET, 60)), using("gp"), seed=0)
+    shares = [own.calibration["time"][level] for level in ("50", "80", "90", "95")]
+    assert shares == sorted(shares)
+    assert own.coverage90_time == own.calibration["time"]["90"]

@@ -1,4 +1,4 @@
-// A sweep's plot stays where it is while the rest of the page is renewed; only its points change.
+// Where a page renews parts of itself, plots are drawn anew; one that stayed only changes its points.
 "use strict";
 
 document.addEventListener("htmx:afterSwap", () => drawPlots(document));

@@ -52,6 +52,10 @@ class BasePredictor:
         """What can be learned from the corpus alone, once for many fits; None where that is nothing."""
         return None
 
+    def misfits(self) -> list[str]:
+        """Of "time" and "power", what a fitted predictor of a fixed form fits badly; learned forms none."""
+        return []
+
     def fit(self, knobs: IntArray, time_ms: FloatArray, power_mw: FloatArray) -> Self:
         """Learn from n measured modes: knobs int (n, 4 or 5), time_ms and power_mw float (n,).
 

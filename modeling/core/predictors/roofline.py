@@ -66,11 +66,12 @@ class RooflinePredictor(BasePredictor):
             notes.append(f"only {count} measured: which part of the board limits the time is still open")
         if foreign:
             notes.append("the references are from another device model: only their shapes are used")
-        shifts = self.workload_.misfit_shifts()
-        notes += [
-            f"the formula fits the {name} badly" for name, shift in shifts.items() if shift > BAD_FIT_SHIFT
-        ]
+        notes += [f"the formula fits the {name} badly" for name in self.misfits()]
         return tuple(notes)
+
+    def misfits(self) -> list[str]:
+        shifts = self.workload_.misfit_shifts()
+        return [name for name, shift in shifts.items() if shift > BAD_FIT_SHIFT]
 
     def _state(self) -> tuple[Tensors, Card]:
         arrays, card = pack(self.workload_)

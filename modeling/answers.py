@@ -114,6 +114,15 @@ class PlanAnswer:
     explanation: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class BudgetAnswer:
+    """The choice for one of several power budgets; where not feasible, the mode that comes closest."""
+
+    power_mw: float
+    feasible: bool
+    mode: PlannedMode
+
+
 def as_json(thing: Any) -> Any:
     """Dataclasses and knobs as plain JSON values."""
     if isinstance(thing, Knobs):

@@ -16,16 +16,18 @@ from modeling.selectors.landscape import prediction_columns
 from modeling.selectors.plans import plan_list
 from modeling.selectors.predictors import predictor_list
 from modeling.serializers import (
+    BudgetAnswerSerializer,
     DeviceNamedSerializer,
     PlanReplySerializer,
     PlanRequestSerializer,
     PlanSerializer,
+    PlanSweepRequestSerializer,
     PredictionColumnsSerializer,
     PredictorRequestSerializer,
     PredictorSerializer,
 )
 from modeling.services.drift import drift_check
-from modeling.services.plans import plan_make, plan_save
+from modeling.services.plans import plan_make, plan_save, plan_sweep
 from modeling.services.predictors import predictor_request, predictor_retry
 from modeling.services.verification import plan_verify
 from profiling.api_sweeps import SweepSerializer
@@ -116,6 +118,18 @@ class PlanViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
         plan = plan_save(answer=answer, user=person(request)) if save else None
         reply = {"id": plan.pk if plan else None, **as_json(answer)}
         return Response(reply, status=201 if plan else 200)
+
+    @extend_schema(
+        request=PlanSweepRequestSerializer, responses={200: BudgetAnswerSerializer(many=True)}, filters=False
+    )
+    @action(detail=False, methods=["post"], pagination_class=None, filterset_class=None)
+    def sweep(self, request: Request) -> Response:
+        """The choice for each of several power budgets; nothing is kept."""
+        asked = PlanSweepRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        pair = {name: asked.validated_data[name] for name in ("workload", "device_model")}
+        powers_mw = asked.validated_data["power_mw"]
+        return Response(as_json(plan_sweep(**pair, question=asked.question(), powers_mw=powers_mw)))
 
     @extend_schema(request=DeviceNamedSerializer, responses={202: SweepSerializer})
     @action(detail=True, methods=["post"], write_role="engineer")

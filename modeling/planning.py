@@ -1,5 +1,6 @@
 """From a landscape and a question to an answer: the core's choice, dressed with all that people ask next."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from modeling.answers import (
     ANY_MINIBATCH,
+    BudgetAnswer,
     Comparison,
     PlanAnswer,
     PlannedMode,
@@ -57,6 +59,17 @@ def answer_on(land: Landscape, question: PlanQuestion, device: Device | None = N
         nvpmodel=power_model_block(device_model=land.device_model, knobs=mode.knobs, device=device),
         explanation=explanation(question, mode, choice.reason, beyond) if choice.feasible else [],
     )
+
+
+def answers_within(land: Landscape, question: PlanQuestion, powers_mw: Sequence[float]) -> list[BudgetAnswer]:
+    """The same question under each power budget, its own replaced."""
+    rows, found = question_rows(land, question), []
+    for power_mw in powers_mw:
+        each = replace(question, power_mw=power_mw)
+        budget = budget_of(land, each)
+        choice = choice_among(land, rows, each, budget)
+        found.append(BudgetAnswer(power_mw, choice.feasible, planned_mode(land, choice.index, budget)))
+    return found
 
 
 def question_rows(land: Landscape, question: PlanQuestion) -> IntArray:

@@ -1,5 +1,6 @@
 """The shapes of /api/v1/predictors/ and /api/v1/plans/; services do the work."""
 
+from dataclasses import replace
 from typing import Any
 
 from rest_framework import serializers
@@ -11,6 +12,7 @@ from modeling.core.predictors import METHODS
 from modeling.models import Plan, Predictor
 from profiling.models import Device, DeviceModel, Workload
 
+MOST_BUDGETS = 100
 METHOD_NAMES = sorted(METHODS)
 CEILINGS = ("power_mw", "time_ms", "energy_mj", "epoch_s", "epoch_energy_j")
 NEWEST = "left out: the newest that fits the data, baselines last"
@@ -131,6 +133,19 @@ class PlanRequestSerializer(serializers.Serializer):
         )
 
 
+class PlanSweepRequestSerializer(PlanRequestSerializer):
+    power_mw = serializers.ListField(
+        child=serializers.FloatField(min_value=1),
+        min_length=1,
+        max_length=MOST_BUDGETS,
+        help_text="highest mean powers in mW, an answer for each",
+    )
+    save = None  # type: ignore[assignment]
+
+    def question(self) -> PlanQuestion:
+        return replace(super().question(), power_mw=None)
+
+
 class KnobsSerializer(serializers.Serializer):
     cores = serializers.IntegerField()
     cpu_khz = serializers.IntegerField()
@@ -169,6 +184,14 @@ class ComparisonSerializer(serializers.Serializer):
     power_change_pct = serializers.FloatField()
     energy_change_pct = serializers.FloatField()
     note = serializers.CharField()
+
+
+class BudgetAnswerSerializer(serializers.Serializer):
+    """Where not feasible, `mode` is the one that comes closest."""
+
+    power_mw = serializers.FloatField()
+    feasible = serializers.BooleanField()
+    mode = PlannedModeSerializer()
 
 
 class ShortfallSerializer(serializers.Serializer):

@@ -1,11 +1,13 @@
 """Choosing the mode for a budget: computed in milliseconds from stored predictions, kept when asked."""
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from modeling.answers import PlanAnswer, PlanQuestion, as_json
+from modeling.answers import BudgetAnswer, PlanAnswer, PlanQuestion, as_json
 from modeling.models import Plan, PredictionSet
-from modeling.planning import answer_on
+from modeling.planning import answer_on, answers_within
 from modeling.selectors.landscape import landscape
 from profiling.models import Device, DeviceModel, PowerMode, Workload
 
@@ -24,6 +26,14 @@ def plan_make(
     question = question or PlanQuestion()
     land = landscape(workload=workload, device_model=device_model, predictor_id=question.predictor_id)
     return answer_on(land, question, device)
+
+
+def plan_sweep(
+    *, workload: Workload, device_model: DeviceModel, question: PlanQuestion, powers_mw: Sequence[float]
+) -> list[BudgetAnswer]:
+    """The choice for each of several power budgets, from one landscape; nothing is stored."""
+    land = landscape(workload=workload, device_model=device_model, predictor_id=question.predictor_id)
+    return answers_within(land, question, powers_mw)
 
 
 @transaction.atomic

@@ -106,3 +106,23 @@ def test_every_path_is_documented():
         "get /api/v1/predictors/{id}/predictions/",
         "post /api/v1/predictors/{id}/retry/",
     } <= told
+
+
+def test_several_budgets_are_answered_at_once_as_each_alone(api, ready):
+    powers = [9_000, 15_000, 25_000]
+    reply = api.post(f"{URL}sweep/", {**PAIR, "power_mw": powers})
+    alone = [api.post(URL, {**PAIR, "power_mw": power}).json() for power in powers]
+    wanted = [
+        {"power_mw": p, "feasible": a["feasible"], "mode": a["mode"]}
+        for p, a in zip(powers, alone, strict=True)
+    ]
+    assert reply.status_code == 200
+    assert reply.json() == wanted
+    assert not Plan.objects.exists()
+
+
+@pytest.mark.parametrize("powers", [[], [0], ["watt"], 20_000, [20_000] * 101, [float("nan")]])
+def test_budgets_that_cannot_be_are_refused(api, ready, powers):
+    body = json.dumps({**PAIR, "power_mw": powers})
+    reply = api.post(f"{URL}sweep/", body, content_type="application/json")
+    assert reply.status_code == 400

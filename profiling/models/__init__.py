@@ -3,6 +3,7 @@ from profiling.models.catalog import DeviceModel, PowerMode
 from profiling.models.datasets import Dataset, DatasetRun, DatasetVersion
 from profiling.models.inventory import Device, Workload, WorkloadPackage
 from profiling.models.runs import Run, Sweep, Telemetry
+from profiling.models.saved_views import SavedView
 from profiling.models.uploads import Upload
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "DeviceModel",
     "PowerMode",
     "Run",
+    "SavedView",
     "Sweep",
     "Telemetry",
     "Upload",

@@ -16,6 +16,9 @@ class Dataset(models.Model):
     licence = models.CharField(max_length=100, help_text="such as CC-BY-4.0, or none")
     citation = models.TextField(blank=True, help_text="how to cite it")
     filters = models.JSONField(default=dict, blank=True, help_text="as in the address of the run list")
+    steps = models.JSONField(
+        default=list, blank=True, help_text='then, in turn: {"take": "add" or "remove", "filters": {…}}'
+    )
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     created = models.DateTimeField(auto_now_add=True)
 

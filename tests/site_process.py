@@ -136,7 +136,7 @@ class Site:
             path.read_text(errors="replace")[-3000:] for path in sorted(self.folder.glob("log-*"))
         )
 
-    def api(self, method: str, path: str, **body: Any) -> Any:
+    def api(self, method: str, path: str, /, **body: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens['person']}"}
         answer = httpx.request(
             method, f"{self.url}/api/v1/{path}", headers=headers, json=body or None, timeout=20

@@ -113,16 +113,3 @@ def test_a_killed_celery_agent_is_followed_by_one_that_goes_on(tmp_path):
         site.wait(finished(site, pk))
         assert site.sweep(pk)["runs_complete"] == 3
         site.close()
-
-
-def table_of(rows):
-    """A CSV of so many modes and minibatch sizes of the Orin Nano."""
-    cpu, gpu, mem = [806_400, 1_113_600, 1_510_400], [306_000, 612_000], [665_600, 2_133_000]
-    modes = [(c, u, g, m) for c in range(1, 7) for u in cpu for g in gpu for m in mem]
-    lines = [
-        (*mode, size, 1000 / mode[0] + size, 5 + mode[0])
-        for size in range(1, 1 + rows // len(modes))
-        for mode in modes
-    ]
-    head = "cores,cpu_khz,gpu_khz,mem_khz,minibatch,time_ms,power_w"
-    return "\n".join([head, *(",".join(map(str, line)) for line in lines)]).encode(), len(lines)

@@ -6,9 +6,7 @@ import pytest
 from tests.site_process import Site
 
 CPU, GPU, MEMORY = [806_400, 1_113_600, 1_510_400], [306_000, 612_000], [665_600, 2_133_000]
-MODES = [
-    (cores, cpu, gpu, mem) for cores in range(1, 7) for cpu in CPU for gpu in GPU for mem in MEMORY
-]
+MODES = [(cores, cpu, gpu, mem) for cores in range(1, 7) for cpu in CPU for gpu in GPU for mem in MEMORY]
 HEADER = "cores,cpu_khz,gpu_khz,mem_khz,minibatch,time_ms,power_w"
 LATER = """
 from datetime import timedelta

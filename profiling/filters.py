@@ -4,7 +4,7 @@ from typing import Any
 
 import django_filters as filters
 from django.core.validators import MaxValueValidator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from profiling.flags import FLAGS, bits_with
 from profiling.models import Device, DeviceModel, Run, Upload, Workload
@@ -12,6 +12,7 @@ from profiling.selectors.heat import AXES, OF, VALUES
 from profiling.selectors.runs import run_history
 
 RANGE = ["exact", "gte", "lte"]
+MOST_WORDS = 8
 SHOWN_STATES = [(state.value, state.label) for state in Run.State if state != Run.State.STAGED]
 
 
@@ -56,6 +57,7 @@ class RunFilter(filters.FilterSet):
 class RunApiFilter(RunFilter):
     """With the ranges and flags for which the page has no room."""
 
+    search = filters.CharFilter(method="with_words", label="words in workload, board or file; or a number")
     kind = filters.ChoiceFilter(choices=Workload.Kind.choices, method="with_kind")
     flag = filters.ChoiceFilter(
         choices=[(flag, flag) for flag in FLAGS], method="with_flag", label="carries this quality flag"
@@ -79,6 +81,11 @@ class RunApiFilter(RunFilter):
             "created": ["gte", "lte"],
         }
 
+    def with_words(self, runs: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
+        for word in text.split()[:MOST_WORDS]:
+            runs = runs.filter(_told(word))
+        return runs
+
     def with_kind(self, runs: QuerySet[Run], name: str, kind: str) -> QuerySet[Run]:
         """By a subquery: a join tempts SQLite to start from the workloads, and to sort all it finds."""
         return runs.filter(workload__in=Workload.objects.filter(kind=kind).values("pk"))
@@ -88,6 +95,17 @@ class RunApiFilter(RunFilter):
 
     def with_any_flag(self, runs: QuerySet[Run], name: str, flagged: bool) -> QuerySet[Run]:
         return runs.filter(flag_bits__gt=0) if flagged else runs.filter(flag_bits=0)
+
+
+def _told(word: str) -> Q:
+    """Runs a word speaks of, by subqueries: the index of runs holds all that they point at."""
+    named = Q(name__icontains=word)
+    workloads = Workload.objects.filter(named | Q(network__icontains=word) | Q(dataset__icontains=word))
+    found = Q(workload__in=workloads.values("pk"))
+    found |= Q(device_model__in=DeviceModel.objects.filter(named).values("pk"))
+    found |= Q(device__in=Device.objects.filter(named).values("pk"))
+    found |= Q(upload__in=Upload.objects.filter(filename__icontains=word).values("pk"))
+    return found | Q(pk=int(word)) if word.isdecimal() and len(word) < 19 else found
 
 
 class RunExportFilter(RunApiFilter):

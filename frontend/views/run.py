@@ -1,29 +1,35 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
+from frontend.browsing import Browse
 from frontend.charts import telemetry_figures
-from frontend.guards import page_of
-from profiling.filters import RunFilter
+from frontend.run_columns import RUN_COLUMNS
+from frontend.run_form import counted, filtered_runs, filters_asked, form_context
+from profiling.models import Run, SavedView
 from profiling.selectors.copying import export_choices
-from profiling.selectors.runs import EXCLUDING_FLAGS, run_history, run_list
+from profiling.selectors.runs import EXCLUDING_FLAGS, run_history
 from profiling.selectors.telemetry import run_telemetry
 
-SHOWN_FILTERS = ("workload", "device_model", "device", "state", "emulated", "cores", "minibatch")
+
+def run_address(run: Run) -> str:
+    return reverse("run-detail", args=[run.pk])
 
 
 def run_list_page(request: HttpRequest) -> HttpResponse:
-    chosen = RunFilter(request.GET, queryset=run_list())
-    context = {
-        "fields": [chosen.form[name] for name in SHOWN_FILTERS],
-        "kept": {name: value for name, value in request.GET.items() if name not in (*SHOWN_FILTERS, "page")},
-        "page": page_of(request, chosen.qs),
-        "exports": export_choices(request.build_absolute_uri("/"), _asked(request)),
-    }
+    chosen = filtered_runs(request.GET)
+    browse = Browse(request, "Runs", SavedView.Page.RUNS, RUN_COLUMNS, "-id")
+    browse.take(chosen.qs, run_history(), run_address)
+    counts = counted(request.GET) if request.GET.get("counts") else None
+    exports = export_choices(request.build_absolute_uri("/"), filters_asked(request.GET))
+    context = {"browse": browse, "exports": exports, **form_context(request.GET, chosen, counts)}
     return render(request, "frontend/run/list.html", context)
 
 
-def _asked(request: HttpRequest) -> dict[str, str]:
-    return {name: str(value) for name, value in request.GET.items() if name != "page"}
+def run_facets_part(request: HttpRequest) -> HttpResponse:
+    chosen = filtered_runs(request.GET)
+    context = form_context(request.GET, chosen, counted(request.GET))
+    return render(request, "frontend/run/_facets.html", context)
 
 
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:

@@ -83,15 +83,15 @@ def test_emulated_runs_are_labelled(browser, run):
 
 
 def test_runs_are_filtered_by_the_address(browser, run, resnet):
-    found = browser.get(reverse("run-list"), {"workload": resnet.slug, "cores": 2}).context["page"]
-    assert list(found) == [run]
+    found = browser.get(reverse("run-list"), {"workload": resnet.slug, "cores": 2}).context["browse"]
+    assert found.items == [run]
     none = browser.get(reverse("run-list"), {"cores": 4})
     assert "No run matches these filters" in none.content.decode()
 
 
 def test_unfinished_imports_are_not_shown(browser, run):
     Run.objects.update(state=Run.State.STAGED)
-    assert list(browser.get(reverse("run-list")).context["page"]) == []
+    assert browser.get(reverse("run-list")).context["browse"].items == []
 
 
 def test_a_sweep_is_polled_while_it_runs(browser, board, resnet):

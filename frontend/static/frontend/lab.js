@@ -46,6 +46,12 @@ document.addEventListener("change", (event) => {
   if (form) form.requestSubmit();
 });
 
+// What nobody filled in stays out of the address.
+document.addEventListener("formdata", (event) => {
+  if (!event.target.matches("[data-tidy]")) return;
+  [...event.formData].forEach(([name, value]) => { if (value === "") event.formData.delete(name); });
+});
+
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();

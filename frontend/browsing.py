@@ -1,0 +1,152 @@
+"""A list as the address asks for it: which rows, in which order, with which columns."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db.models import F, Model, QuerySet
+from django.db.models.expressions import OrderBy
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+
+from frontend.guards import PAGE_SIZE
+from profiling.models import SavedView
+
+OWN = ("page", "sort", "columns", "counts")
+
+
+class Column(NamedTuple):
+    """sort: the field that orders the list by this column, "" for none. usual: shown unless others are asked
+    for. The first column of a list is the row's name and always there."""
+
+    name: str
+    title: str
+    cell: Callable[[Any], Any]
+    unit: str = ""
+    sort: str = ""
+    number: bool = False
+    usual: bool = True
+
+
+class Head(NamedTuple):
+    column: Column
+    address: str
+    direction: str
+
+
+class Facet(NamedTuple):
+    """options: value, label, and how many rows it would leave (None: not counted yet)."""
+
+    name: str
+    label: str
+    chosen: str
+    options: Sequence[tuple[str, str, int | None]]
+
+
+def address(asked: QueryDict, **changes: str | None) -> str:
+    """The address with some of it changed, back on its first page."""
+    query = asked.copy()
+    query.pop("page", None)
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value:
+            query[name] = value
+    return f"?{query.urlencode(safe=',')}"
+
+
+def hidden_fields(asked: QueryDict, without: Iterable[str]) -> list[tuple[str, str]]:
+    """What a form must carry along of the address besides its own fields."""
+    own = {"page", *without}
+    return [(name, value) for name, values in asked.lists() if name not in own for value in values if value]
+
+
+@dataclass
+class Browse:
+    """order: that of the list until another is asked for, by a column's name; "-" in front: largest first."""
+
+    request: HttpRequest
+    title: str
+    page_name: SavedView.Page
+    columns: tuple[Column, ...]
+    order: str
+    rows: list[tuple[str, list[tuple[Column, Any]]]] = field(default_factory=list)
+    items: list[Any] = field(default_factory=list)
+    number: int = 1
+    has_next: bool = False
+
+    @property
+    def asked(self) -> QueryDict:
+        return self.request.GET
+
+    @property
+    def home(self) -> str:
+        return reverse(self.page_name)
+
+    @property
+    def shown(self) -> list[Column]:
+        wanted = set(self.asked.getlist("columns"))
+        chosen = [column for column in self.columns[1:] if column.name in wanted]
+        return [self.columns[0], *(chosen or (column for column in self.columns[1:] if column.usual))]
+
+    @property
+    def sort(self) -> str:
+        known = {column.name for column in self.columns if column.sort}
+        asked = self.asked.get("sort", "")
+        return asked if asked.removeprefix("-") in known else self.order
+
+    @property
+    def ordering(self) -> list[OrderBy | str]:
+        """Unknown values last, either way round."""
+        sources = {column.name: column.sort for column in self.columns}
+        source, falls = sources[self.sort.removeprefix("-")], self.sort.startswith("-")
+        if source == "pk":
+            return ["-pk" if falls else "pk"]
+        return [F(source).desc(nulls_last=True) if falls else F(source).asc(nulls_last=True), "-pk"]
+
+    def heads(self) -> list[Head]:
+        here, falls = self.sort.removeprefix("-"), self.sort.startswith("-")
+        heads = []
+        for column in self.shown:
+            now = "" if column.name != here else "descending" if falls else "ascending"
+            turned = column.name if now != "ascending" else f"-{column.name}"
+            heads.append(Head(column, address(self.asked, sort=turned) if column.sort else "", now))
+        return heads
+
+    def take(self, found: QuerySet[Any], whole: QuerySet[Any], link: Callable[[Any], str]) -> "Browse":
+        """One page of what is found: first its keys, which an index may answer, then these few rows whole."""
+        asked = self.asked.get("page", "1")
+        self.number = max(1, int(asked)) if asked.isdigit() and len(asked) < 7 else 1
+        start = (self.number - 1) * PAGE_SIZE
+        plain = found.select_related(None).defer(None).order_by(*self.ordering)
+        keys = list(plain.values_list("pk", flat=True)[start : start + PAGE_SIZE + 1])
+        self.has_next = len(keys) > PAGE_SIZE
+        found_rows: Mapping[Any, Model] = whole.in_bulk(keys[:PAGE_SIZE])
+        self.items = [found_rows[key] for key in keys[:PAGE_SIZE] if key in found_rows]
+        self.rows = [(link(row), [(column, column.cell(row)) for column in self.shown]) for row in self.items]
+        return self
+
+    @property
+    def first_index(self) -> int:
+        return (self.number - 1) * PAGE_SIZE + 1
+
+    @property
+    def last_index(self) -> int:
+        return self.first_index + len(self.rows) - 1
+
+    @property
+    def kept_columns(self) -> list[tuple[str, str]]:
+        return hidden_fields(self.asked, ["columns"])
+
+    @property
+    def kept_order(self) -> list[tuple[str, str]]:
+        """What a filter form carries along: order and columns."""
+        return [(name, value) for name in ("sort", "columns") for value in self.asked.getlist(name) if value]
+
+    @property
+    def filtered(self) -> bool:
+        return any(value for name, value in self.asked.items() if name not in OWN)
+
+    @property
+    def saved_views(self) -> list[SavedView]:
+        user = self.request.user
+        return list(user.saved_views.filter(page=self.page_name)) if user.is_authenticated else []

@@ -1,0 +1,109 @@
+"""The page of runs: facets, ranges, order, columns, words and kept views."""
+
+import pytest
+from django.urls import reverse
+
+from profiling.models import Run, SavedView
+
+URL = "/runs/"
+
+
+@pytest.fixture
+def runs(resnet, orin, board):
+    about = {"workload": resnet, "device_model": orin, "cpu_khz": 268_800, "mem_khz": 665_600}
+    return [
+        Run.objects.create(**about, minibatch=16, cores=cores, time_ms=time_ms, flags=flags)
+        for cores, time_ms, flags in ((2, 100.0, ["hot"]), (4, None, []), (6, 60.0, []))
+    ]
+
+
+def listed(browser, **asked):
+    answer = browser.get(URL, asked)
+    assert answer.status_code == 200
+    return answer.context["browse"].items
+
+
+def test_any_filter_of_the_api_works_on_the_page(browser, runs):
+    assert listed(browser, cores__gte=4) == [runs[2], runs[1]]
+    assert listed(browser, flag="hot") == [runs[0]]
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("", [2, 1, 0]),
+        ("id", [0, 1, 2]),
+        ("time_ms", [2, 0, 1]),
+        ("-time_ms", [0, 2, 1]),
+        ("spam", [2, 1, 0]),
+    ],
+)
+def test_a_column_orders_the_list_and_unknowns_come_last(browser, runs, sort, order):
+    assert listed(browser, sort=sort) == [runs[place] for place in order]
+
+
+def test_the_head_of_the_ordered_column_turns_it_round(browser, runs):
+    page = browser.get(URL, {"sort": "time_ms", "cores__gte": "2", "page": "1"}).content.decode()
+    assert 'aria-sort="ascending"><a class="sort" href="?cores__gte=2&amp;sort=-time_ms"' in page
+
+
+def test_columns_are_those_of_the_address(browser, runs):
+    shown = browser.get(URL, {"columns": ["cores", "file"]}).context["browse"].shown
+    assert [column.name for column in shown] == ["id", "cores", "file"]
+
+
+@pytest.mark.parametrize(("words", "count"), [("resnet", 3), ("RESNET mini", 3), ("bert", 0), ("desk", 0)])
+def test_words_are_looked_for_in_workload_board_and_file(browser, runs, words, count):
+    assert len(listed(browser, search=words)) == count
+
+
+def test_a_number_finds_its_run(browser, runs):
+    assert listed(browser, search=str(runs[1].pk)) == [runs[1]]
+
+
+def test_counts_come_after_the_page_and_say_what_each_choice_leaves(browser, runs):
+    assert "counting" in browser.get(URL).content.decode()
+    part = browser.get("/runs/facets/", {"cores__gte": 4}, headers={"HX-Request": "true"}).content.decode()
+    assert "2 runs" in part
+    assert "ResNet-18 / ImageNet (2)" in part
+    assert "268800 to 2201600" in part
+    assert "hot" not in part
+
+
+def test_without_scripts_counts_come_with_the_page(browser, runs):
+    assert "3 runs" in browser.get(URL, {"counts": 1}).content.decode()
+
+
+def test_a_range_in_force_is_shown_with_the_way_out(browser, runs):
+    page = browser.get(URL, {"power_mw__lte": 9000, "flag": "hot"}).content.decode()
+    assert 'href="?flag=hot" aria-label="Take away Power, mW ≤ 9000"' in page
+
+
+def test_what_is_no_filter_value_is_said_and_left_out(browser, runs):
+    page = browser.get(URL, {"cores": "many"}).content.decode()
+    assert "Cores: Enter a number. Left out." in page
+    assert len(listed(browser, cores="many")) == 3
+
+
+def test_what_is_exported_is_what_is_filtered(browser, runs):
+    files = dict(
+        browser.get(URL, {"cores__gte": 4, "sort": "cores", "columns": "cores"}).context["exports"]["files"]
+    )
+    assert files["csv"] == "/api/v1/runs/export/?cores__gte=4&format=csv"
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "99", "9" * 30])
+def test_a_page_that_is_not_there_is_no_error(browser, runs, number):
+    assert browser.get(URL, {"page": number}).status_code == 200
+
+
+def test_a_view_is_kept_shown_and_taken_away(browser, runs, eng, client, vera):
+    query = {"page": "run-list", "name": "Hot", "query": "flag=hot&sort=-time_ms&page=3"}
+    kept = browser.post(reverse("saved-view-save"), query)
+    assert kept.url == "/runs/?flag=hot&sort=-time_ms"
+    assert "/runs/?flag=hot&amp;sort=-time_ms" in browser.get(URL).content.decode()
+    client.force_login(vera)
+    view = SavedView.objects.get()
+    assert client.post(reverse("saved-view-delete", args=[view.pk])).status_code == 403
+    assert browser.post(reverse("saved-view-delete", args=[view.pk])).status_code == 302
+    assert not SavedView.objects.exists()

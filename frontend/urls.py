@@ -1,5 +1,4 @@
-from django.contrib.auth import views as auth
-from django.urls import path, reverse_lazy
+from django.urls import include, path
 
 from frontend.views import (
     dataset,
@@ -20,23 +19,11 @@ from frontend.views import (
     verification,
     workload,
 )
-from profiling.sign_in import SignInForm
-
-sign_in = auth.LoginView.as_view(
-    template_name="frontend/account/login.html",
-    authentication_form=SignInForm,
-    redirect_authenticated_user=True,
-)
-change_password = auth.PasswordChangeView.as_view(
-    template_name="frontend/account/password_change.html", success_url=reverse_lazy("home")
-)
 
 urlpatterns = [
     path("", home.home_page, name="home"),
     path("search/", home.search_page, name="search"),
-    path("login/", sign_in, name="login"),
-    path("logout/", auth.LogoutView.as_view(), name="logout"),
-    path("password/", change_password, name="password_change"),
+    path("", include("frontend.account_urls")),
     path("workloads/", workload.workload_list_page, name="workload-list"),
     path("new-workload/", workload.workload_new_page, name="workload-create"),
     path("workloads/<slug:slug>/", workload.workload_page, name="workload-detail"),

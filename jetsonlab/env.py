@@ -75,3 +75,35 @@ def broker_settings(env: environ.Env, data_dir: Path) -> tuple[str, dict[str, An
         "data_folder_out": messages,
         "control_folder": str(folder / "control"),
     }
+
+
+def cache_settings(env: environ.Env, data_dir: Path) -> dict[str, Any]:
+    """What all web processes see: the Redis of CACHE_URL or of BROKER_URL, else a folder on disk."""
+    url = env.str("CACHE_URL", default="") or env.str("BROKER_URL", default="")
+    scheme = urlsplit(url).scheme
+    if scheme in ("redis", "rediss"):
+        return {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": url,
+            "KEY_PREFIX": "jetsonlab",
+            "OPTIONS": {"serializer": "jetsonlab.caches.JsonSerializer"},
+        }
+    if scheme not in ("", "filesystem"):
+        raise ImproperlyConfigured(f"CACHE_URL must start with redis:// or be filesystem://, not {scheme}")
+    return {
+        "BACKEND": "jetsonlab.caches.JsonFileCache",
+        "LOCATION": str(data_dir / "cache"),
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    }
+
+
+def email_settings(env: environ.Env) -> dict[str, Any]:
+    """The server of EMAIL_URL; without one nothing is sent, and pages show what a mail would have said."""
+    url = env.str("EMAIL_URL", default="")
+    if not url:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+    if urlsplit(url).scheme not in env.EMAIL_SCHEMES:
+        raise ImproperlyConfigured(
+            f"EMAIL_URL must start with one of {', '.join(env.EMAIL_SCHEMES)}, as in smtp+tls://me:secret@host:587"
+        )
+    return env.email_url_config(url)

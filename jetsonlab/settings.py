@@ -7,7 +7,14 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
-from jetsonlab.env import broker_settings, database_settings, flag, require
+from jetsonlab.env import (
+    broker_settings,
+    cache_settings,
+    database_settings,
+    email_settings,
+    flag,
+    require,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -56,7 +63,11 @@ INSTALLED_APPS = [
     "jetsonlab",
     "profiling",
     "modeling",
-    "frontend",
+    "frontend",  # before allauth: its templates give allauth's pages our looks
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
 ]
 
 MIDDLEWARE = [
@@ -71,6 +82,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "frontend.middleware.LabErrorMiddleware",
 ]
 
@@ -91,6 +103,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": database_settings(env, DATA_DIR)}
+CACHES = {"default": cache_settings(env, DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -100,6 +113,28 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+TRUSTED_PROXIES = require(env.int, "TRUSTED_PROXIES", default=0)
+
+# People come by invitation; who is signed in, by which password and code, is allauth's work.
+ACCOUNT_ADAPTER = "jetsonlab.accounts.AccountAdapter"
+ACCOUNT_FORMS = {"login": "frontend.account_forms.SignInForm"}
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "jetsonlab: "
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+ACCOUNT_SESSION_REMEMBER = True
+# A whole lab may come from one address.
+ACCOUNT_RATE_LIMITS = {"login": "200/5m/ip", "login_failed": "100/5m/ip,10/5m/key"}
+MFA_ADAPTER = "jetsonlab.accounts.MfaAdapter"
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_TOTP_ISSUER = "jetsonlab"
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+PASSWORD_RESET_TIMEOUT = 86_400
+vars().update(email_settings(env))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="jetsonlab@localhost")
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
@@ -158,7 +193,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": env.str("API_RATE", default="1200/min")},
     # Without a proxy the address is the socket's; X-Forwarded-For is believed for so many proxies only.
-    "NUM_PROXIES": require(env.int, "TRUSTED_PROXIES", default=0),
+    "NUM_PROXIES": TRUSTED_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.decorators import secure_admin_login
 from django import forms
 from django.contrib import admin
 from django.core.paginator import Paginator
@@ -27,9 +28,9 @@ from profiling.services.catalog import power_modes_store
 from profiling.services.tokens import token_revoke
 from profiling.services.uploads import upload_undo
 from profiling.services.workloads import DEFINING
-from profiling.sign_in import SignInForm
 
-admin.site.login_form = SignInForm
+# With the second factor and the rate limits of the site's own sign-in.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 admin.site.site_header = admin.site.site_title = "jetsonlab"
 
 

@@ -1,7 +1,10 @@
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.urls import reverse
 
 from profiling.errors import InvalidInput
 from profiling.services.catalog import ROLES
@@ -24,3 +27,9 @@ def person_create(*, name: str, password: str, role: str, email: str = "") -> Us
     user.save()
     user.groups.add(Group.objects.get_or_create(name=role)[0])
     return user
+
+
+def reset_address(*, user: User) -> str:
+    """Where the person chooses a new password: works once, for a day."""
+    key = default_token_generator.make_token(user)
+    return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(user), key])

@@ -91,13 +91,6 @@ def test_new_clocks_bring_new_modes(office, orin):
     assert DeviceModel.objects.get().power_modes.count() == 48
 
 
-def test_the_staff_sign_in_is_limited_too(db):
-    client = Client()
-    for _ in range(11):
-        answer = client.post("/admin/login/", {"username": "ada", "password": "guess"})
-    assert b"Too many wrong passwords" in answer.content
-
-
 def test_workloads_are_edited_in_the_list(office, resnet):
     form = {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": resnet.pk, "_save": "Save"}
     office.post("/admin/profiling/workload/", form | {"form-0-samples_per_epoch": 1281167})

@@ -37,13 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _question(options: argparse.Namespace) -> Question:
-    target = _read(options.target, options.kind)
+    target = read_measured(options.target, options.kind)
     references = [path for path in dict.fromkeys(options.reference) if path != options.target]
     if len(references) < len(options.reference):
         _note("a reference that is given twice or is the target itself was left out")
     return Question(
         target,
-        tuple(_read(path, options.reference_kind or options.kind) for path in references),
+        tuple(read_measured(path, options.reference_kind or options.kind) for path in references),
         sampling=options.sampling,
         repeats=options.repeats,
         seed=options.seed,
@@ -52,7 +52,8 @@ def _question(options: argparse.Namespace) -> Question:
     )
 
 
-def _read(path: str, kind: str) -> Measured:
+def read_measured(path: str, kind: str) -> Measured:
+    """A table's measurements; a note on stderr where modes were measured more than once."""
     table = read_table(path, kind)
     if table.repeated:
         _note(f"{path}: {table.repeated} mode measured more than once; the means are taken")

@@ -2,8 +2,7 @@
 
 "Energy of inference" §6.1 proposes them for energy and time: a full sweep, Thompson sampling, online
 gradient descent.
-A fourth keeps a power budget: it never knowingly exceeds it. All are compared by regret on the emulator or
-by replay of full tables.
+A fourth keeps a power budget: it never knowingly exceeds it. `regret.py` compares all.
 """
 
 from collections.abc import Callable
@@ -13,19 +12,18 @@ from typing import Protocol
 import numpy as np
 from scipy.special import ndtri
 
+from modeling.core.pareto import BoolArray
 from modeling.core.prediction import FloatArray, IntArray, NotFitted, Prediction
-from modeling.core.sampling import Measure
 
 # Measured rows (repeats allowed), their time_ms and power_mw in; what is then believed of all modes out.
 Believe = Callable[[IntArray, FloatArray, FloatArray], Prediction]
 
 RISK = 0.05  # the safe optimiser's accepted chance to exceed the budget in a mode not yet tried
-REFIT_EVERY = (
-    1.3  # beliefs are formed anew whenever the history has grown by this factor, or by one mode when short
-)
-FIRST_STEP = (
-    0.5  # of online gradient descent: share of a knob's range, shrinking with the root of the interval
-)
+# Its margin is 1 + CAUTION / n times wider after n modes: a belief from one or two is overconfident.
+CAUTION = 4.0
+EXPLORED = 12  # modes it gets to know before it only exploits
+REFIT_EVERY = 1.3  # a belief is formed anew whenever the history has grown by this factor
+FIRST_STEP = 0.5  # of gradient descent: share of a knob's range, shrinking with the root of the interval
 
 
 @dataclass(frozen=True)
@@ -186,65 +184,55 @@ class GradientDescent:
 class SafeDescent(_Believing):
     """The cheapest mode that keeps a power budget, approached from a mode that surely does.
 
-    Only modes whose power stays within the budget with chance 1 - RISK under the present belief are tried,
-    or ones seen to keep it; among them the one that may be cheapest, by one sd (an optimistic bound;
-    SafeOpt: Sui et al., ICML 2015). first: a mode believed to keep the budget, by custom the smallest.
+    Only modes are tried whose power keeps the budget with chance 1 - RISK under the present belief, by a
+    margin that is wider the fewer modes are known, or that were seen to keep it. Among them the one that
+    may be cheapest, by one sd; while that is known already and few modes are, the one whose power is least
+    known, so that the safe set grows (SafeOpt: Sui et al., ICML 2015). first: a mode believed to keep the
+    budget, by custom the smallest.
     """
 
-    def __init__(self, believe: Believe, first: int, cost: Cost, budget_mw: float, seed: int = 0) -> None:
+    def __init__(
+        self,
+        believe: Believe,
+        first: int,
+        cost: Cost,
+        budget_mw: float,
+        explored: int = EXPLORED,
+        seed: int = 0,
+    ) -> None:
         super().__init__(believe, seed)
-        self.first, self.cost, self.budget_mw = first, cost, budget_mw
+        self.first, self.cost, self.budget_mw, self.explored = first, cost, budget_mw, explored
 
     def choose(self) -> int:
         if not self.rows:
             return self.first
         believed = self.prediction()
-        time_sd = 0.0 if believed.time_log_sd is None else believed.time_log_sd
-        power_sd = 0.0 if believed.power_log_sd is None else believed.power_log_sd
+        unknown = np.zeros(len(believed.time_ms))
+        time_sd = unknown if believed.time_log_sd is None else believed.time_log_sd
+        power_sd = np.array(unknown if believed.power_log_sd is None else believed.power_log_sd)
+        margin = ndtri(1 - RISK) * (1 + CAUTION / len(self.rows))
         optimistic = np.array(believed.time_ms * np.exp(-time_sd))
-        cautious = np.array(believed.power_mw * np.exp(ndtri(1 - RISK) * power_sd))
-        rows, optimistic[rows], cautious[rows] = self.history()
-        cost = np.where(cautious <= self.budget_mw, self.cost.of(optimistic, believed.power_mw), np.inf)
-        return int(np.argmin(cost)) if np.isfinite(cost).any() else int(np.argmin(cautious))
+        power = np.array(believed.power_mw)
+        cautious = power * np.exp(margin * power_sd)
+        rows, optimistic[rows], power[rows] = self.history()
+        cautious[rows], power_sd[rows] = power[rows], 0.0
+        safe = cautious <= self.budget_mw
+        if not safe.any():
+            return int(np.argmin(cautious))
+        best = int(np.argmin(np.where(safe, self.cost.of(optimistic, power), np.inf)))
+        if best in self.rows and len(self.rows) < self.explored:
+            more = self._explore(safe, cautious, power, power_sd)
+            return best if more is None else more
+        return best
 
-
-@dataclass(frozen=True)
-class Replay:
-    """What an optimiser did: the row, cost and regret of each interval, and by how much (mW) a budget was
-    exceeded.
-
-    regret: cost above the best mode's (within the budget, where one is given); negative where an exceeding
-    mode was cheaper.
-    """
-
-    rows: IntArray
-    regret: FloatArray
-    excess_mw: FloatArray
-
-    @property
-    def cumulative_regret(self) -> FloatArray:
-        return np.cumsum(self.regret)
-
-
-def replay(
-    optimiser: Optimiser,
-    measure: Measure,
-    modes: int,
-    intervals: int,
-    cost: Cost,
-    budget_mw: float | None = None,
-) -> Replay:
-    """Run `intervals` choices against a table (or an emulated board) of so many modes that answers
-    `measure`."""
-    time, power = measure(np.arange(modes))
-    costs = cost.of(time, power)
-    allowed = np.ones(modes, dtype=bool) if budget_mw is None else power <= budget_mw
-    if not allowed.any():
-        raise ValueError(f"no mode keeps {budget_mw} mW: the least draws {power.min():.0f} mW")
-    rows = np.empty(intervals, dtype=np.int64)
-    for interval in range(intervals):
-        rows[interval] = optimiser.choose()
-        row_time, row_power = measure(rows[[interval]])
-        optimiser.learn(int(rows[interval]), float(row_time[0]), float(row_power[0]))
-    excess = np.zeros(intervals) if budget_mw is None else np.maximum(power[rows] - budget_mw, 0)
-    return Replay(rows, costs[rows] - costs[allowed].min(), excess)
+    def _explore(
+        self, safe: BoolArray, cautious: FloatArray, power: FloatArray, power_sd: FloatArray
+    ) -> int | None:
+        """The safe mode least known; or, if all are known, the surest other one the plain margin allows."""
+        new = np.ones(len(safe), dtype=bool)
+        new[self.rows] = False
+        if (safe & new).any():
+            return int(np.argmax(np.where(safe & new, power_sd, -1.0)))
+        surest = int(np.argmin(np.where(new, cautious, np.inf)))
+        plain = power[surest] * np.exp(ndtri(1 - RISK) * power_sd[surest])
+        return surest if plain <= self.budget_mw else None

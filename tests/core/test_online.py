@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from modeling.core.online import Cost, FullSweep, GradientDescent, SafeDescent, ThompsonSampling, replay
+from modeling.core.online import Cost, FullSweep, GradientDescent, SafeDescent, ThompsonSampling
 from modeling.core.prediction import NotFitted, Prediction
+from modeling.core.regret import replay
 from modeling.core.roofline.belief import belief_for
 from modeling.core.roofline.corpus import CorpusFit
 from modeling.core.roofline.workload import fit_workload
@@ -58,7 +59,7 @@ def test_gradient_descent_rests_where_no_neighbour_is_better() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_safe_optimiser_keeps_the_budget_and_gets_near_the_best_within_it(seed: int) -> None:
     fastest = Cost(0.0, COST.time_ms, COST.energy_mj)
-    safe = SafeDescent(believe, BOTTOM, fastest, BUDGET, seed)
+    safe = SafeDescent(believe, BOTTOM, fastest, BUDGET, seed=seed)
     done = replay(safe, measure, len(MODES), 25, fastest, BUDGET)
     assert (done.excess_mw > 0.03 * BUDGET).sum() == 0
     assert (done.excess_mw > 0).mean() < 0.2

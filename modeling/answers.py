@@ -42,16 +42,17 @@ class Quantity:
 
 @dataclass(frozen=True)
 class PlannedMode:
-    """A mode as believed; epoch figures are None while the samples per epoch are unknown."""
+    """A mode as believed. Epoch figures are None while the samples per epoch are unknown, and all times and
+    energies while no mode is measured."""
 
     rank: int
     knobs: Knobs
     minibatch: int
     measured: bool
     chance: float | None
-    time_ms: Quantity
+    time_ms: Quantity | None
     power_mw: Quantity
-    energy_mj: Quantity
+    energy_mj: Quantity | None
     epoch_s: Quantity | None
     epoch_energy_j: Quantity | None
 
@@ -102,6 +103,7 @@ class PlanAnswer:
     feasible: bool
     mode: PlannedMode
     reason: str
+    time_reason: str
     epoch_reason: str
     shortfalls: list[Shortfall]
     nearest_beyond: PlannedMode | None

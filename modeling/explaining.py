@@ -94,5 +94,7 @@ def _gain(objective: str, mode: PlannedMode, beyond: PlannedMode) -> str:
     if objective not in AIMED:
         return "better by your aim"
     name, word = AIMED[objective]
+    if getattr(mode, name) is None:
+        return word
     less = 1 - getattr(beyond, name).value / getattr(mode, name).value
     return f"{100 * less:.2g} % {word}"

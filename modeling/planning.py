@@ -21,7 +21,7 @@ from modeling.core.objectives import Objective
 from modeling.core.planner import CEILINGS, Budget, Choice, choose
 from modeling.core.prediction import FloatArray, IntArray, log_interval
 from modeling.explaining import explanation
-from modeling.selectors.landscape import Landscape
+from modeling.selectors.landscape import NO_TIMES, Landscape
 from modeling.stock import StockMode, power_model_block, stock_modes
 from profiling.errors import InvalidInput
 from profiling.knobs import Knobs
@@ -29,16 +29,18 @@ from profiling.models import Device
 
 NO_EPOCH = "The workload's samples per epoch are not known. Set them to plan by the epoch."
 NO_STOCK = "The catalogue knows no stock mode's clocks."
+OF_TIME = ("time_ms", "energy_mj", "epoch_s", "epoch_energy_j")
 # The core's ceilings by the names people ask with.
 ASKED_AS = {"sample_time_ms": "epoch_s", "sample_energy_mj": "epoch_energy_j"}
 
 
 def answer_on(land: Landscape, question: PlanQuestion, device: Device | None = None) -> PlanAnswer:
+    check_times(land, question)
     rows = question_rows(land, question)
     budget = budget_of(land, question)
     choice = choice_among(land, rows, question, budget)
     mode = planned_mode(land, choice.index, budget)
-    stock = best_stock(land, mode, question, budget)
+    stock = best_stock(land, choice.index, question, budget)
     near = choice.nearest_beyond
     beyond = None if near is None else planned_mode(land, near, budget)
     return PlanAnswer(
@@ -48,10 +50,11 @@ def answer_on(land: Landscape, question: PlanQuestion, device: Device | None = N
         feasible=choice.feasible,
         mode=mode,
         reason=choice.reason,
+        time_reason="" if land.time_level_known else NO_TIMES,
         epoch_reason="" if land.workload.samples_per_epoch else NO_EPOCH,
         shortfalls=shortfalls(choice, question, budget),
         nearest_beyond=beyond,
-        maxn=comparison(land, mode, "MAXN", land.device_model.maximum, budget),
+        maxn=comparison(land, choice.index, "MAXN", land.device_model.maximum, budget),
         best_stock=stock,
         stock_reason="" if stock else _no_stock(land),
         notes=list(choice.notes),
@@ -63,6 +66,7 @@ def answer_on(land: Landscape, question: PlanQuestion, device: Device | None = N
 
 def answers_within(land: Landscape, question: PlanQuestion, powers_mw: Sequence[float]) -> list[BudgetAnswer]:
     """The same question under each power budget, its own replaced."""
+    check_times(land, question)
     rows, found = question_rows(land, question), []
     for power_mw in powers_mw:
         each = replace(question, power_mw=power_mw)
@@ -70,6 +74,12 @@ def answers_within(land: Landscape, question: PlanQuestion, powers_mw: Sequence[
         choice = choice_among(land, rows, each, budget)
         found.append(BudgetAnswer(power_mw, choice.feasible, planned_mode(land, choice.index, budget)))
     return found
+
+
+def check_times(land: Landscape, question: PlanQuestion) -> None:
+    """Limits on times and energies mean nothing while times are relative only."""
+    if any(getattr(question, name) is not None for name in OF_TIME):
+        land.need_times()
 
 
 def question_rows(land: Landscape, question: PlanQuestion) -> IntArray:
@@ -134,8 +144,8 @@ def alone(land: Landscape, row: int, budget: Budget) -> Choice:
 def planned_mode(land: Landscape, row: int, budget: Budget) -> PlannedMode:
     *knobs, minibatch = land.knobs[row].tolist()
     p = land.prediction
-    time = quantity(p.time_ms, p.time_log_sd, row)
-    energy = quantity(p.energy_mj, p.energy_log_sd, row)
+    time = quantity(p.time_ms, p.time_log_sd, row) if land.time_level_known else None
+    energy = quantity(p.energy_mj, p.energy_log_sd, row) if land.time_level_known else None
     samples = land.workload.samples_per_epoch
     minibatches = -(-samples // minibatch) if samples else None
     return PlannedMode(
@@ -159,9 +169,9 @@ def quantity(centre: FloatArray, log_sd: FloatArray | None, row: int) -> Quantit
     return Quantity(float(centre[row]), float(low), float(high))
 
 
-def scaled(each: Quantity, minibatches: int | None) -> Quantity | None:
+def scaled(each: Quantity | None, minibatches: int | None) -> Quantity | None:
     """Seconds or joules of an epoch from ms or mJ of a minibatch."""
-    if minibatches is None:
+    if each is None or minibatches is None:
         return None
     ends = (None if end is None else end * minibatches / 1000 for end in (each.low, each.high))
     return Quantity(each.value * minibatches / 1000, *ends)
@@ -180,19 +190,17 @@ def shortfalls(choice: Choice, question: PlanQuestion, budget: Budget) -> list[S
     return found
 
 
-def best_stock(
-    land: Landscape, mode: PlannedMode, question: PlanQuestion, budget: Budget
-) -> Comparison | None:
+def best_stock(land: Landscape, row: int, question: PlanQuestion, budget: Budget) -> Comparison | None:
     """The stock mode that a person would be best off with instead, at the same minibatch size."""
     stock = stock_modes(land.device_model)
     if not stock:
         return None
-    rows = np.array([land.row(each.knobs, mode.minibatch) for each in stock])
+    rows = np.array([land.row(each.knobs, int(land.knobs[row, -1])) for each in stock])
     choice = choice_among(land, rows, replace(question, allowed={}), budget)
     if not choice.feasible:
         return None
     best = stock[int(np.flatnonzero(rows == choice.index)[0])]
-    return comparison(land, mode, best.name, best.knobs, budget, _stock_note(best))
+    return comparison(land, row, best.name, best.knobs, budget, _stock_note(best))
 
 
 def _no_stock(land: Landscape) -> str:
@@ -204,23 +212,26 @@ def _stock_note(stock: StockMode) -> str:
 
 
 def comparison(
-    land: Landscape, mode: PlannedMode, name: str, knobs: Knobs, budget: Budget, note: str = ""
+    land: Landscape, row: int, name: str, knobs: Knobs, budget: Budget, note: str = ""
 ) -> Comparison:
-    row = land.row(knobs, mode.minibatch)
-    other = planned_mode(land, row, budget)
+    other = land.row(knobs, int(land.knobs[row, -1]))
     return Comparison(
         name=name,
-        mode=other,
-        fits=alone(land, row, budget).feasible,
-        time_change_pct=change_pct(mode.time_ms, other.time_ms),
-        power_change_pct=change_pct(mode.power_mw, other.power_mw),
-        energy_change_pct=change_pct(mode.energy_mj, other.energy_mj),
+        mode=planned_mode(land, other, budget),
+        fits=alone(land, other, budget).feasible,
+        **changes_pct(land, row, other),
         note=note,
     )
 
 
-def change_pct(ours: Quantity, theirs: Quantity) -> float:
-    return (ours.value / theirs.value - 1) * 100
+def changes_pct(land: Landscape, ours: int, theirs: int) -> dict[str, float]:
+    """Of our row against theirs in %; known even while times are relative only."""
+    p = land.prediction
+    columns = {"time": p.time_ms, "power": p.power_mw, "energy": p.energy_mj}
+    return {
+        f"{name}_change_pct": float(values[ours] / values[theirs] - 1) * 100
+        for name, values in columns.items()
+    }
 
 
 def provenance(land: Landscape) -> Provenance:

@@ -61,14 +61,15 @@ class DeviceNamedSerializer(serializers.Serializer):
 
 
 class PredictionColumnsSerializer(serializers.Serializer):
-    """Every mode, in columns. A missing standard deviation is null: the method knows none."""
+    """Every mode, in columns. A missing standard deviation is null: the method knows none. Times are null
+    while no mode is measured: only their ratios would be known."""
 
     cores = serializers.ListField(child=serializers.IntegerField())
     cpu_khz = serializers.ListField(child=serializers.IntegerField())
     gpu_khz = serializers.ListField(child=serializers.IntegerField())
     mem_khz = serializers.ListField(child=serializers.IntegerField())
     minibatch = serializers.ListField(child=serializers.IntegerField())
-    time_ms = serializers.ListField(child=serializers.FloatField())
+    time_ms = serializers.ListField(child=serializers.FloatField(), allow_null=True)
     power_mw = serializers.ListField(child=serializers.FloatField())
     time_log_sd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
     power_log_sd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
@@ -167,9 +168,9 @@ class PlannedModeSerializer(serializers.Serializer):
     minibatch = serializers.IntegerField()
     measured = serializers.BooleanField()
     chance = serializers.FloatField(allow_null=True)
-    time_ms = QuantitySerializer()
+    time_ms = QuantitySerializer(allow_null=True)
     power_mw = QuantitySerializer()
-    energy_mj = QuantitySerializer()
+    energy_mj = QuantitySerializer(allow_null=True)
     epoch_s = QuantitySerializer(allow_null=True)
     epoch_energy_j = QuantitySerializer(allow_null=True)
 
@@ -240,6 +241,7 @@ class PlanAnswerSerializer(serializers.Serializer):
     feasible = serializers.BooleanField()
     mode = PlannedModeSerializer()
     reason = serializers.CharField()
+    time_reason = serializers.CharField(required=False, help_text="why no time is known")
     epoch_reason = serializers.CharField()
     shortfalls = ShortfallSerializer(many=True)
     nearest_beyond = PlannedModeSerializer(allow_null=True)
@@ -259,7 +261,7 @@ class VerdictSerializer(serializers.Serializer):
     knobs = KnobsSerializer()
     time_ms = serializers.FloatField()
     power_mw = serializers.FloatField()
-    predicted_time_ms = QuantitySerializer(help_text="before it was measured")
+    predicted_time_ms = QuantitySerializer(allow_null=True, help_text="before it was measured")
     predicted_power_mw = QuantitySerializer(help_text="before it was measured")
     kept = serializers.BooleanField(help_text="whether the measured values keep the budget")
 

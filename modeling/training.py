@@ -21,7 +21,13 @@ from modeling.outlooks import outlook_card
 from modeling.selectors.predictors import ranges_of
 from modeling.selectors.references import Source, named_references, source
 from modeling.services.prediction_sets import predictor_finish
-from modeling.services.predictors import STEPS, predictor_claim, predictor_fail, predictor_progress
+from modeling.services.predictors import (
+    NEED_NO_MODE,
+    STEPS,
+    predictor_claim,
+    predictor_fail,
+    predictor_progress,
+)
 from profiling.errors import Conflict, LabError
 
 logger = logging.getLogger(__name__)
@@ -75,11 +81,12 @@ def train(predictor: Predictor) -> Fitted:
     own = cross_validate(target.measured, fitter.fit_predict, predictor.seed)
     predictor_progress(predictor=predictor, step=STEPS[3])
     began = time.perf_counter()
-    minibatches = np.unique(target.table.minibatch).tolist()
+    minibatches = np.unique(target.table.minibatch).tolist() or [predictor.workload.minibatch]
     prediction = with_own_error(predict_all(fitted, target, minibatches), own)
     card = {
         **card_of(predictor, target, references, own),
         "minibatches": minibatches,
+        "time_level_known": len(target.table) > 0,
         "outlook": outlook_card(fitted, target),
         "notes": list(prediction.notes),
         "misfits": fitted.misfits(),
@@ -93,7 +100,7 @@ def train(predictor: Predictor) -> Fitted:
 
 def read(predictor: Predictor) -> tuple[Source, list[Source]]:
     target = source(predictor.workload, predictor.device_model)
-    if not len(target.table):
+    if not len(target.table) and predictor.method not in NEED_NO_MODE:
         raise Conflict(f"The measurements of {target.workload} on {target.device_model} are gone.")
     named = list(predictor.references.order_by("pk"))
     return target, named_references(workloads=named, target=target)

@@ -19,7 +19,7 @@ from modeling.services.predictors import predictor_request
 from modeling.services.verification import pick_of
 from modeling.stock import power_model_block
 from modeling.training import FIT_ERRORS, Fitter, predict_all, read
-from profiling.errors import LabError
+from profiling.errors import Conflict, LabError
 from profiling.knobs import Knobs
 from profiling.models import PowerMode, Run, Sweep
 from profiling.services.sweeps import sweep_close, sweep_extend
@@ -90,12 +90,14 @@ def standing_of(plan: Plan, predictor: Predictor) -> Standing:
     question = replace(PlanQuestion(**plan.question), minibatch=plan.workload.minibatch, predictor_id=None)
     land = landscape(workload=plan.workload, device_model=plan.device_model)
     target, references = read(predictor)
+    if not len(target.table):
+        raise Conflict("The mode that was measured is unusable: see its flags.")
     prediction = predict_all(Fitter(predictor, references).fit(target.measured), target, land.minibatches)
     table = target.table
     rows, source = rows_of(table, plan.device_model.ranges, tuple(land.minibatches))
     believed = with_measured(prediction, rows, table.time_ms[source], table.power_mw[source], MEASURED_LOG_SD)
     measured = np.isin(np.arange(len(land.knobs)), rows)
-    land = replace(land, prediction=believed, measured=measured)
+    land = replace(land, prediction=believed, measured=measured, time_level_known=True)
     return Standing(land, land.block(plan.workload.minibatch), question, budget_of(land, question))
 
 

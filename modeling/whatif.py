@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from modeling.answers import PlannedMode, Quantity
 from modeling.planning import NO_EPOCH
+from modeling.selectors.landscape import NO_TIMES
 
 HOURS_A_DAY, SECONDS_A_DAY = 24, 86_400
 J_PER_WH = 3600
@@ -47,7 +48,7 @@ def what_if(
         battery_h=per(battery_wh and battery_wh * 1000, mode.power_mw),
         day_energy_kwh=day,  # type: ignore[arg-type]
         day_cost=times(day, price_per_kwh),
-        reason="" if mode.epoch_s else NO_EPOCH,
+        reason="" if mode.epoch_s else NO_EPOCH if mode.time_ms else NO_TIMES,
     )
 
 

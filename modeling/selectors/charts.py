@@ -39,6 +39,7 @@ def plan_chart_data(
     *, land: Landscape, minibatch: int, chosen: int | None = None, beyond: int | None = None
 ) -> PlanChartData:
     """`chosen` and `beyond` are ranks, as in PlannedMode."""
+    land.need_times()
     rows = land.block(minibatch)
     part = land.prediction.at(rows)
     return PlanChartData(

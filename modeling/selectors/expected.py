@@ -25,6 +25,7 @@ def known_times(board: Device, workload: Workload, modes: Sequence[Knobs]) -> li
 
 def predicted_times(board: Device, workload: Workload, modes: Sequence[Knobs]) -> list[float | None]:
     land = landscape(workload=workload, device_model=board.device_model)
+    land.need_times()
     block, ranges = land.block(workload.minibatch), board.device_model.ranges
     ranks = [ranges.rank(ranges.nearest(mode)) for mode in modes]
     return land.prediction.time_ms[block[ranks]].tolist()

@@ -19,7 +19,7 @@ from modeling.core.slices import (
     swing_pct,
     within_extents,
 )
-from modeling.planning import alone, budget_of, change_pct, planned_mode
+from modeling.planning import alone, budget_of, changes_pct, planned_mode
 from modeling.selectors.landscape import Landscape
 from profiling.errors import InvalidInput
 from profiling.knobs import KNOB_NAMES, Knobs
@@ -94,6 +94,7 @@ def knob_map(
     *, land: Landscape, answer: PlanAnswer, quantity: str, across: str, up: str, at_choice: bool
 ) -> KnobMap:
     """The other two knobs are as chosen, or each cell has the least value that they allow."""
+    land.need_times()
     if across == up:
         raise InvalidInput("A map needs two different knobs.")
     x, y = KNOB_NAMES.index(across), KNOB_NAMES.index(up)
@@ -119,6 +120,7 @@ def knob_map(
 
 def knob_curves(*, land: Landscape, answer: PlanAnswer) -> list[KnobCurve]:
     """Every quantity along every knob through the chosen mode."""
+    land.need_times()
     return [_curve(land, answer, knob, quantity) for knob in KNOB_NAMES for quantity in QUANTITIES]
 
 
@@ -144,6 +146,7 @@ def _curve(land: Landscape, answer: PlanAnswer, knob: str, quantity: str) -> Kno
 
 def parallel_modes(*, land: Landscape, answer: PlanAnswer, lines: int = LINES) -> ParallelModes:
     """The front of the modes that keep the budget, and an even sample of the rest in the aim's order."""
+    land.need_times()
     fitting = _fitting(land, answer)
     columns = _columns(land, answer)
     front = fitting[pareto_front(columns["time_ms"][fitting], columns["power_mw"][fitting])]
@@ -165,6 +168,8 @@ def best_modes(
     extents: Mapping[str, tuple[float, float]] | None = None,
 ) -> BestModes:
     """extents: name of EXTENT_NAMES -> least and largest value, in the quantity's unit."""
+    if extents:
+        land.need_times()
     rows = _fitting(land, answer)
     knobs = land.knobs[land.block(answer.mode.minibatch)]
     columns = {name: knobs[:, place].astype(float) for place, name in enumerate(KNOB_NAMES)} | _columns(
@@ -186,14 +191,12 @@ def pinned_modes(*, land: Landscape, answer: PlanAnswer, ranks: list[int]) -> li
 
 
 def _pinned(land: Landscape, answer: PlanAnswer, row: int) -> PinnedMode:
-    budget, chosen = budget_of(land, answer.question), answer.mode
-    mode = planned_mode(land, row, budget)
+    budget = budget_of(land, answer.question)
+    chosen = land.row(answer.mode.knobs, answer.mode.minibatch)
     return PinnedMode(
-        mode=mode,
+        mode=planned_mode(land, row, budget),
         fits=alone(land, row, budget).feasible,
-        time_change_pct=change_pct(mode.time_ms, chosen.time_ms),
-        power_change_pct=change_pct(mode.power_mw, chosen.power_mw),
-        energy_change_pct=change_pct(mode.energy_mj, chosen.energy_mj),
+        **changes_pct(land, row, chosen),
     )
 
 

@@ -20,13 +20,15 @@ from profiling.selectors.runs import MeasuredTable, measured_table
 
 # Training times of one board stay within about 1 % over 150 epochs on AGX (Characterizing training, 5.4.1).
 MEASURED_LOG_SD = 0.01
+NO_TIMES = "No mode was measured when this was fitted, so no time is known yet. One measured mode will do."
 
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
     """Rows are blocks of all modes, one block a minibatch size; arrays are shared, never write to them.
 
-    knobs (n, 5) with the minibatch last. measured (n,): which rows are measurements.
+    knobs (n, 5) with the minibatch last. measured (n,): which rows are measurements. While time_level_known
+    is False, times are relative to each other only, and measurements are not put among them.
     """
 
     prediction_set: PredictionSet
@@ -36,6 +38,7 @@ class Landscape:
     prediction: Prediction
     measured: BoolArray
     emulated: bool
+    time_level_known: bool = True
 
     @property
     def minibatches(self) -> list[int]:
@@ -56,6 +59,10 @@ class Landscape:
     def row(self, knobs: Knobs, minibatch: int) -> int:
         return int(self.block(minibatch)[self.device_model.ranges.rank(knobs)])
 
+    def need_times(self) -> None:
+        if not self.time_level_known:
+            raise Conflict(NO_TIMES)
+
 
 class DataState(NamedTuple):
     """Equal while no run of the pair came or went; complete runs never change."""
@@ -70,9 +77,17 @@ def landscape(*, workload: Workload, device_model: DeviceModel, predictor_id: in
     found = believed_set(workload=workload, device_model=device_model, predictor_id=predictor_id)
     state, minibatches = data_state(workload, device_model), tuple(found.minibatches)
     knobs = _knobs(device_model.ranges, minibatches)
-    prediction, measured = _believed(found.pk, found.created, device_model.ranges, minibatches, state)
     emulated = found.predictor.emulated or table_at(state).emulated
+    if not time_level_known(found.predictor):
+        prediction, measured = prediction_of(found.pk, found.created), np.zeros(len(knobs), dtype=bool)
+        return Landscape(found, workload, device_model, knobs, prediction, measured, emulated, False)
+    prediction, measured = _believed(found.pk, found.created, device_model.ranges, minibatches, state)
     return Landscape(found, workload, device_model, knobs, prediction, measured, emulated)
+
+
+def time_level_known(predictor: Predictor) -> bool:
+    """Cards of older fits do not say: those had measurements."""
+    return predictor.card.get("time_level_known", True)
 
 
 def current_table(*, workload: Workload, device_model: DeviceModel) -> MeasuredTable:
@@ -137,6 +152,8 @@ def prediction_columns(*, predictor: Predictor) -> dict[str, list[Any] | None]:
     prediction = prediction_of(found.pk, found.created)
     knobs = _knobs(predictor.device_model.ranges, tuple(found.minibatches))
     columns = {name: getattr(prediction, name) for name in ALWAYS + WHERE_KNOWN}
+    if not time_level_known(predictor):
+        columns |= {"time_ms": None, "time_log_sd": None}
     return {
         **{name: knobs[:, place].tolist() for place, name in enumerate(KNOB_COLUMNS + WORKLOAD_COLUMNS)},
         **{name: None if column is None else column.tolist() for name, column in columns.items()},

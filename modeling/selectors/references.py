@@ -56,10 +56,11 @@ def knobs_of(table: MeasuredTable) -> IntArray:
     return np.column_stack([table.knobs, table.minibatch]) if several else table.knobs
 
 
-def default_references(*, target: Source) -> list[Source]:
+def default_references(*, target: Source, emulated: bool | None = None) -> list[Source]:
     """Well-measured workloads of the target's kind: on the same device model, else on any other.
 
-    Emulated measurements teach emulated targets only, and measured ones measured targets.
+    Emulated measurements teach emulated targets only, and measured ones measured targets; emulated: which
+    the target is, else as its table says.
     """
     counts = (
         Run.objects.filter(state=Run.State.COMPLETE, workload__kind=target.workload.kind)
@@ -71,18 +72,15 @@ def default_references(*, target: Source) -> list[Source]:
     )
     pairs = [(workload, board) for workload, board, _ in counts]
     same = [pair for pair in pairs if pair[1] == target.device_model.pk]
-    return _good_sources(same, target) or _good_sources(pairs, target)
+    wanted = target.table.emulated if emulated is None else emulated
+    return _good_sources(same, target, wanted) or _good_sources(pairs, target, wanted)
 
 
-def _good_sources(pairs: Sequence[tuple[int, int]], target: Source) -> list[Source]:
+def _good_sources(pairs: Sequence[tuple[int, int]], target: Source, emulated: bool) -> list[Source]:
     workloads = Workload.objects.in_bulk([workload for workload, _ in pairs])
     boards = DeviceModel.objects.in_bulk([board for _, board in pairs])
     found = (source(workloads[workload], boards[board]) for workload, board in pairs)
-    good = (
-        each
-        for each in found
-        if len(each.table) >= REFERENCE_MODES and each.table.emulated == target.table.emulated
-    )
+    good = (each for each in found if len(each.table) >= REFERENCE_MODES and each.table.emulated == emulated)
     return _best_board_each(good, target.device_model)
 
 

@@ -13,11 +13,11 @@ from profiling.services.sweeps import OPEN
 @dataclass(frozen=True)
 class Compared:
     """A measured value against its prediction: how far off in % of the prediction, and whether the 90 %
-    interval held (None where the method knew none)."""
+    interval held (None where the method knew none). Without a prediction neither is known."""
 
-    predicted: dict[str, Any]
+    predicted: dict[str, Any] | None
     measured: float
-    off_pct: float
+    off_pct: float | None
     held: bool | None
 
 
@@ -59,7 +59,9 @@ def verdict_of(told: dict[str, Any]) -> Verdict:
     return Verdict(run=told["run"], knobs=told["knobs"], kept=told["kept"], **compared)
 
 
-def compare(predicted: dict[str, Any], measured: float) -> Compared:
+def compare(predicted: dict[str, Any] | None, measured: float) -> Compared:
+    if predicted is None:
+        return Compared(None, measured, None, None)
     low, high = predicted["low"], predicted["high"]
     held = None if low is None or high is None else low <= measured <= high
     return Compared(predicted, measured, (measured / predicted["value"] - 1) * 100, held)

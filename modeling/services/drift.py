@@ -9,7 +9,7 @@ from django.db import transaction
 from modeling.columns import prediction_of
 from modeling.core.prediction import FloatArray
 from modeling.models import PredictionSet, Predictor
-from modeling.selectors.landscape import MEASURED_LOG_SD, current_table
+from modeling.selectors.landscape import MEASURED_LOG_SD, current_table, time_level_known
 from modeling.services.predictors import predictor_request
 from modeling.services.verification import check_device
 from profiling.errors import Conflict
@@ -118,9 +118,9 @@ def z_scores(predictor: Predictor, run: Run) -> dict[str, float | None]:
     if found is None or rank < 0 or run.minibatch not in found.minibatches:
         return {"time_z": None, "power_z": None}
     row = found.minibatches.index(run.minibatch) * found.mode_count + rank
-    p = prediction_of(found.pk, found.created)
+    p, knows_times = prediction_of(found.pk, found.created), time_level_known(predictor)
     return {
-        "time_z": z_score(run.time_ms, p.time_ms, p.time_log_sd, row),
+        "time_z": z_score(run.time_ms if knows_times else None, p.time_ms, p.time_log_sd, row),
         "power_z": z_score(run.power_mw, p.power_mw, p.power_log_sd, row),
     }
 

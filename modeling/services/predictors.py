@@ -18,6 +18,7 @@ from profiling.wake import wake_worker
 FIT = "modeling.tasks.fit_predictor"
 PREFERRED = ("roofline", "gp", "linear")
 NEED_REFERENCE = frozenset({"powertrain", "universal"})
+NEED_NO_MODE = frozenset({"roofline"})
 STEPS = ("reading measurements", "fitting", "checking itself (cross-validation)", "predicting every mode")
 OPEN = (Predictor.State.PENDING, Predictor.State.FITTING)
 MAX_ATTEMPTS = 3
@@ -58,21 +59,27 @@ def predictor_request(
 
 
 def _references(target: Source, method: str, named: Sequence[Workload] | None) -> list[Source]:
-    if not len(target.table):
+    if not len(target.table) and method not in NEED_NO_MODE:
         raise Conflict(
             f"Nothing usable is measured of {target.workload} on {target.device_model}. "
-            "Upload measurements or run a sweep of a few modes first."
+            "Upload measurements or run a sweep of a few modes first, or choose "
+            f"{' or '.join(sorted(NEED_NO_MODE))}, which predicts power, though no time, without any."
         )
-    if named is None:
-        found = default_references(target=target)
-    else:
-        found = named_references(workloads=named, target=target)
+    found = _usual_references(target) if named is None else named_references(workloads=named, target=target)
     if method in NEED_REFERENCE and not found:
         raise Conflict(
             f"{method} transfers from a reference, and there is none. Measure another workload of the same "
             f"kind in 100 or more modes, or choose {default_method()}."
         )
     return found
+
+
+def _usual_references(target: Source) -> list[Source]:
+    """Real ones first while nothing is measured: nobody knows yet whether it will be on a real board."""
+    found = default_references(target=target)
+    if found or len(target.table):
+        return found
+    return default_references(target=target, emulated=True)
 
 
 def predictor_claim(*, predictor_id: int) -> Predictor | None:

@@ -34,7 +34,7 @@ def test_references_are_named_by_slug(api, resnet, yolo, orin, measure):
 
 
 def test_nothing_measured_is_a_conflict_with_advice(api, resnet, orin):
-    reply = api.post(URL, {"workload": "resnet", "device_model": "orin-mini"})
+    reply = api.post(URL, {"workload": "resnet", "device_model": "orin-mini", "method": "gp"})
     assert reply.status_code == 409
     assert "run a sweep" in reply.json()["detail"]
 

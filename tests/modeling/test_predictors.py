@@ -91,7 +91,7 @@ def test_asking_twice_waits_once(resnet, orin, measure):
 
 def test_with_nothing_measured_it_says_what_to_do(resnet, orin):
     with pytest.raises(Conflict, match="Upload measurements or run a sweep"):
-        predictor_request(workload=resnet, device_model=orin)
+        predictor_request(workload=resnet, device_model=orin, method="gp")
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones(resnet, orin):

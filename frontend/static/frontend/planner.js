@@ -228,7 +228,7 @@ form.elements.risk.addEventListener("input", (event) => {
 form.elements.objective.addEventListener("change", (event) => {
   document.getElementById("weight-field").hidden = event.target.value !== "weighted";
 });
-powerInput.addEventListener("input", () => plot.data && placeLine());
+powerInput.addEventListener("input", () => plot?.data && placeLine());
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id === "plan-answer") draw();
 });

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.db.models import F, Model, QuerySet
 from django.db.models.expressions import OrderBy
@@ -141,6 +142,12 @@ class Browse:
     def kept_order(self) -> list[tuple[str, str]]:
         """What a filter form carries along: order and columns."""
         return [(name, value) for name in ("sort", "columns") for value in self.asked.getlist(name) if value]
+
+    @property
+    def shared(self) -> str:
+        """Search of the address for the neighbouring tabs: the filters."""
+        kept = hidden_fields(self.asked, ["sort", "columns", "counts"])
+        return f"?{urlencode(kept)}" if kept else ""
 
     @property
     def filtered(self) -> bool:

@@ -50,7 +50,7 @@ def heat_map(shown: KnobMap) -> Figure:
         "z": [rounded(row) for row in logs],
         "customdata": _grid(shown),
     }
-    bar = _log_bar(quantity_title(shown.quantity), float(logs.min()), float(logs.max()))
+    bar = log_bar(quantity_title(shown.quantity), float(logs.min()), float(logs.max()))
     return {
         "data": [
             {**cells, "hovertemplate": words, "colorscale": LOW_TO_HIGH, "colorbar": bar},
@@ -61,7 +61,7 @@ def heat_map(shown: KnobMap) -> Figure:
     }
 
 
-def _log_bar(title: str, low: float, high: float) -> Figure:
+def log_bar(title: str, low: float, high: float) -> Figure:
     ticks = np.linspace(low, high, 6)
     shown = [f"{10**tick:.3g}" for tick in ticks]
     bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from frontend.explore_form import REST
 from frontend.plan_extras_form import KNOB_LABELS
 from modeling.answers import Quantity, Shortfall
 from profiling.modes import STRATEGIES
@@ -261,3 +262,8 @@ def browser_name(user_agent: str) -> SafeString:
 @register.filter
 def knob_label(name: str) -> str:
     return KNOB_LABELS[name]
+
+
+@register.filter
+def rest_words(name: str) -> str:
+    return REST[name]

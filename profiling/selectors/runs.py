@@ -90,7 +90,7 @@ def measured_table(
 def _merged(settings: IntArray, measured: FloatArray, run_ids: IntArray, emulated: bool) -> MeasuredTable:
     """settings (m, 5): knobs and minibatch; measured (m, 2): time and power."""
     modes, group, counts = np.unique(settings, axis=0, return_inverse=True, return_counts=True)
-    time_ms, power_mw = (_medians(column, group, counts) for column in measured.T)
+    time_ms, power_mw = (group_medians(column, group, counts) for column in measured.T)
     digest = hashlib.sha256(b"emulated" if emulated else b"measured")
     for column in (modes, time_ms, power_mw):
         digest.update(np.ascontiguousarray(column).tobytes())
@@ -99,7 +99,7 @@ def _merged(settings: IntArray, measured: FloatArray, run_ids: IntArray, emulate
     )
 
 
-def _medians(values: FloatArray, group: IntArray, counts: IntArray) -> FloatArray:
+def group_medians(values: FloatArray, group: IntArray, counts: IntArray) -> FloatArray:
     """The median of each group: the middle, or the mean of the two middle ones, of its sorted values."""
     ordered = values[np.lexsort((values, group.ravel()))]
     starts = np.cumsum(counts) - counts

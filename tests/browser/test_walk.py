@@ -122,6 +122,8 @@ PATHS = (
     "/datasets/",
     "/datasets/published/",
     "/runs/",
+    "/runs/?columns=file&sort=-time_ms&cores__gte=2",
+    "/runs/explore/",
     "/sweeps/",
     "/devices/",
     "/device-models/",

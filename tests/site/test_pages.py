@@ -12,6 +12,7 @@ LISTS = (
     "dataset-list",
     "published-list",
     "run-list",
+    "run-explore",
     "sweep-list",
     "device-list",
     "device-model-list",

@@ -46,5 +46,12 @@ function drawPlots(root) {
   });
 }
 
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-picture]");
+  if (!button) return;
+  const place = document.getElementById(button.dataset.picture);
+  Plotly.downloadImage(place, { format: "png", scale: 2, filename: button.dataset.picture });
+});
+
 drawPlots(document);
 Theme.onChange(() => drawPlots(document));

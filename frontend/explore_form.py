@@ -1,0 +1,129 @@
+"""What the page Explore is asked beside the filters of runs, as it stands in the address."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django import forms
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from frontend.plan_extras_form import KNOB_LABELS, QUANTITY_LABELS
+from profiling.knobs import Knobs
+from profiling.models import Run
+from profiling.selectors.exploring import Group, Sample, coverage, run_groups, run_sample
+from profiling.selectors.heat import USUAL_HEAT, heat_map
+from profiling.variability import (
+    Curve,
+    Outlier,
+    base_mode,
+    board_departures,
+    coefficients_of_variation,
+    one_factor,
+    outliers,
+    repeat_departures,
+)
+
+REST = {"min": "where it is least", "mean": "on average", "max": "where it is largest"}
+OWN = ("group", *USUAL_HEAT)
+MOST_OUTLIERS = 100
+
+
+class ExploreForm(forms.Form):
+    group = forms.ChoiceField(label="Runs of", required=False)
+    value = forms.ChoiceField(label="Show", choices=list(QUANTITY_LABELS.items()))
+    x = forms.ChoiceField(label="across", choices=list(KNOB_LABELS.items()))
+    y = forms.ChoiceField(label="up", choices=list(KNOB_LABELS.items()))
+    of = forms.ChoiceField(label="other knobs", choices=list(REST.items()))
+
+    def __init__(self, asked: Mapping[str, str], groups: list[Group]) -> None:
+        super().__init__(
+            {"group": "", **USUAL_HEAT, **{name: asked[name] for name in OWN if asked.get(name)}}
+        )
+        choices = [(group.key, group_words(group)) for group in groups]
+        self.fields["group"].choices = choices  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        if self.cleaned_data.get("x") == self.cleaned_data.get("y"):
+            raise forms.ValidationError("Take two different knobs for across and up.")
+        return self.cleaned_data
+
+
+def group_words(group: Group) -> str:
+    kind = "emulated" if group.emulated else "measured"
+    return f"{group.workload} on {group.device_model}, minibatch {group.minibatch}, {kind} ({group.runs:,})"
+
+
+class Explored:
+    """The answers for one group of the runs asked for; each is worked out when it is looked at."""
+
+    def __init__(self, runs: QuerySet[Run], asked: QueryDict) -> None:
+        self.runs, self.groups = runs, run_groups(runs)
+        self.form = ExploreForm(asked, self.groups)
+        self.valid = self.form.is_valid() and bool(self.groups)
+
+    @cached_property
+    def group(self) -> Group:
+        wanted = self.form.cleaned_data["group"]
+        return next((group for group in self.groups if group.key == wanted), self.groups[0])
+
+    @property
+    def quantity(self) -> str:
+        return str(self.form.cleaned_data["value"])
+
+    @property
+    def role(self) -> str:
+        return "--emulated" if self.group.emulated else "--measured"
+
+    @cached_property
+    def sample(self) -> Sample:
+        return run_sample(self.runs, self.group, self.quantity)
+
+    @cached_property
+    def coverage(self) -> dict[str, Any]:
+        chosen = self.form.cleaned_data
+        return coverage(self.sample, self.group.device_model, chosen["x"], chosen["y"])
+
+    @cached_property
+    def map(self) -> dict[str, Any]:
+        chosen = self.form.cleaned_data
+        names = {name: chosen[name] for name in ("x", "y", "value", "of")}
+        return heat_map(self.group.only(self.runs), **names)
+
+    @cached_property
+    def base(self) -> int:
+        return base_mode(self.sample.modes)
+
+    @property
+    def base_words(self) -> str:
+        knobs = self.sample.modes.settings[self.base, :4].tolist()
+        return "partly unknown knobs" if min(knobs) < 0 else str(Knobs(*knobs))
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        return one_factor(self.sample.modes, self.sample.values, self.base) if len(self.sample) else []
+
+    @cached_property
+    def departures(self) -> Any:
+        return repeat_departures(self.sample.modes, self.sample.values)
+
+    @cached_property
+    def spread(self) -> dict[str, Any] | None:
+        """Of the modes measured more than once, on whichever board; None where none was."""
+        shares = coefficients_of_variation(self.sample.modes, self.sample.values)
+        if not len(shares):
+            return None
+        ends = 100 * np.percentile(shares, [50, 90, 100])
+        return {"modes": len(shares), **dict(zip(("median", "p90", "most"), ends.tolist(), strict=True))}
+
+    @cached_property
+    def boards(self) -> dict[str, Any]:
+        sample = self.sample
+        names = sample.board_names()
+        found = board_departures(sample.settings, sample.values, sample.boards)
+        return {names[board]: logs for board, logs in found.items()}
+
+    @cached_property
+    def outliers(self) -> list[Outlier]:
+        return outliers(self.sample.modes, self.sample.values, one_way=self.quantity != "energy_mj")

@@ -1,0 +1,61 @@
+import csv
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.gzip import gzip_page
+
+from frontend.browsing import Browse, hidden_fields
+from frontend.explore_figures import (
+    TABLES,
+    boards_figure,
+    coverage_figure,
+    curve_figures,
+    map_figure,
+    outlier_cells,
+    repeats_figure,
+)
+from frontend.explore_form import OWN, Explored
+from frontend.run_form import counted, filtered_runs, form_context
+from profiling.errors import InvalidInput, NotFound
+from profiling.models import SavedView
+
+
+@gzip_page
+def explore_page(request: HttpRequest) -> HttpResponse:
+    chosen = filtered_runs(request.GET)
+    seen = Explored(chosen.qs, request.GET)
+    counts = counted(request.GET) if request.GET.get("counts") else None
+    context = {
+        "browse": Browse(request, "Explore", SavedView.Page.EXPLORE, (), ""),
+        "seen": seen,
+        "kept": [(name, request.GET[name]) for name in OWN if request.GET.get(name)],
+        "kept_filters": hidden_fields(request.GET, [*OWN]),
+        **form_context(request.GET, chosen, counts),
+        **(_figures(seen) if seen.valid and len(seen.sample) else {}),
+    }
+    return render(request, "frontend/run/explore.html", context)
+
+
+def _figures(seen: Explored) -> dict[str, Any]:
+    return {
+        "coverage": coverage_figure(seen),
+        "map": map_figure(seen) if seen.map["x"] else None,
+        "curves": curve_figures(seen),
+        "repeats": repeats_figure(seen),
+        "boards": boards_figure(seen),
+        "outliers": outlier_cells(seen),
+    }
+
+
+def explore_file(request: HttpRequest, name: str) -> HttpResponse:
+    """The numbers of one plot, as a table."""
+    seen = Explored(filtered_runs(request.GET).qs, request.GET)
+    if name not in TABLES:
+        raise NotFound(f"Explore has no plot {name}; it has {', '.join(TABLES)}.")
+    if not seen.valid:
+        raise InvalidInput("; ".join(str(said[0]) for said in seen.form.errors.values()) or "No run is left.")
+    file = HttpResponse(content_type="text/csv; charset=utf-8")
+    file["Content-Disposition"] = f'attachment; filename="{name}-{seen.group.key}.csv"'
+    csv.writer(file).writerows(TABLES[name](seen))
+    return file

@@ -1,0 +1,108 @@
+"""Runs that may be compared with each other, as columns to draw and to calculate with."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Count, QuerySet
+
+from profiling.knobs import KNOB_NAMES
+from profiling.models import Device, DeviceModel, Run, Workload
+from profiling.variability import FloatArray, IntArray, Modes, modes_of
+
+MOST_RUNS = 50_000
+SETTINGS = (*KNOB_NAMES, "minibatch")
+
+
+class Group(NamedTuple):
+    """Complete runs of one workload on one device model at one minibatch size, all emulated or none."""
+
+    workload: Workload
+    device_model: DeviceModel
+    emulated: bool
+    minibatch: int
+    runs: int
+
+    @property
+    def key(self) -> str:
+        kind = "emulated" if self.emulated else "measured"
+        return f"{self.workload.slug}~{self.device_model.slug}~{self.minibatch}~{kind}"
+
+    def only(self, runs: QuerySet[Run]) -> QuerySet[Run]:
+        return runs.filter(
+            workload=self.workload,
+            device_model=self.device_model,
+            state=Run.State.COMPLETE,
+            emulated=self.emulated,
+            minibatch=self.minibatch,
+        )
+
+
+def run_groups(runs: QuerySet[Run]) -> list[Group]:
+    """The largest first."""
+    plain = runs.filter(state=Run.State.COMPLETE).select_related(None).defer(None).order_by()
+    names = ("workload_id", "device_model_id", "emulated", "minibatch")
+    rows = plain.values_list(*names).annotate(Count("id"))
+    cells = sorted(rows, key=lambda row: (-row[4], row[:4]))
+    workloads = Workload.objects.in_bulk({row[0] for row in cells})
+    boards = DeviceModel.objects.in_bulk({row[1] for row in cells})
+    return [Group(workloads[row[0]], boards[row[1]], *row[2:]) for row in cells]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The newest runs of a group in which the quantity is known: settings (n, 5) with -1 for unknown,
+    values (n,) as stored, boards (n,) with 0 for unknown."""
+
+    quantity: str
+    ids: IntArray
+    settings: IntArray
+    values: FloatArray
+    boards: IntArray
+    modes: Modes
+    cut: bool
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def board_names(self) -> dict[int, str]:
+        return dict(Device.objects.filter(pk__in=set(self.boards.tolist())).values_list("pk", "name"))
+
+
+def run_sample(runs: QuerySet[Run], group: Group, quantity: str) -> Sample:
+    """quantity: time_ms, power_mw or energy_mj."""
+    known = group.only(runs).filter(**{f"{quantity}__gt": 0}).select_related(None).defer(None)
+    rows: Any = known.order_by("-id").values_list("id", "device_id", *SETTINGS, quantity)[: MOST_RUNS + 1]
+    whole = [[-1 if cell is None else cell for cell in row[:-1]] for row in rows]
+    numbers = np.array(whole[:MOST_RUNS], dtype=np.int64).reshape(-1, 2 + len(SETTINGS))
+    values = np.array([row[-1] for row in rows][:MOST_RUNS], dtype=float)
+    settings = numbers[:, 2:]
+    modes = modes_of(settings, values)
+    boards = numbers[:, 1].clip(0)
+    return Sample(quantity, numbers[:, 0], settings, values, boards, modes, len(whole) > MOST_RUNS)
+
+
+def coverage(sample: Sample, board: DeviceModel, x: str, y: str) -> dict[str, Any]:
+    """Distinct modes measured, of those the board allows, over two knobs.
+
+    x, y: the legal values. measured[row of y][column x]: modes measured there; per_cell: modes there are.
+    """
+    across, up = SETTINGS.index(x), SETTINGS.index(y)
+    legal = {name: list(getattr(board, name)) for name in KNOB_NAMES}
+    modes = sample.modes.settings[(sample.modes.settings[:, :4] >= 0).all(axis=1)]
+    allowed = np.all([np.isin(modes[:, place], legal[name]) for place, name in enumerate(KNOB_NAMES)], axis=0)
+    modes = modes[allowed]
+    grid = np.zeros((len(legal[y]), len(legal[x])), dtype=np.int64)
+    np.add.at(grid, (np.searchsorted(legal[y], modes[:, up]), np.searchsorted(legal[x], modes[:, across])), 1)
+    return {
+        "x": legal[x],
+        "y": legal[y],
+        "measured": grid.tolist(),
+        "per_cell": board.mode_count // (len(legal[x]) * len(legal[y])),
+        "modes": len(modes),
+        "of": board.mode_count,
+        "elsewhere": len(sample.modes.settings) - len(modes),
+        "steps": {
+            name: (len(np.unique(modes[:, place])), len(legal[name])) for place, name in enumerate(KNOB_NAMES)
+        },
+    }

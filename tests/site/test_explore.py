@@ -1,0 +1,118 @@
+"""The page Explore, on a board whose law is known."""
+
+import csv
+import io
+
+import pytest
+
+from profiling.models import Device, Run
+from tests.modeling.conftest import truth
+
+URL = "/runs/explore/"
+TABLES = ("coverage", "map", "curves", "repeats", "boards", "outliers")
+
+
+@pytest.fixture
+def runs(resnet, orin, board):
+    """All 36 modes on one board; the first 6 also on another that is 4 % slower."""
+    other = Device.objects.create(slug="desk-2", name="Desk 2", device_model=orin)
+    knobs = orin.all_modes()
+    times, powers = truth(knobs)
+    rows = [
+        (board, mode, time, power) for mode, time, power in zip(knobs.tolist(), times, powers, strict=True)
+    ]
+    rows += [(other, mode, time * 1.04, power) for _, mode, time, power in rows[:6]]
+    Run.objects.bulk_create(
+        Run(
+            workload=resnet, device_model=orin, device=device, minibatch=16, time_ms=time, power_mw=power,
+            **dict(zip(("cores", "cpu_khz", "gpu_khz", "mem_khz"), mode, strict=True)),
+        )
+        for device, mode, time, power in rows
+    )  # fmt: skip
+
+
+def table(browser, name, **asked):
+    text = browser.get(f"{URL}{name}.csv", asked).content.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_without_runs_it_says_how_to_get_some(browser, db):
+    assert "Plots come with the first measurements" in browser.get(URL).content.decode()
+
+
+def test_every_plot_is_there_and_labelled(browser, runs):
+    page = browser.get(URL).content.decode()
+    for name in ("coverage", "map", "curve-1", "repeats", "boards"):
+        assert f'data-plot="{name}"' in page
+    assert "36 of 36 modes" in page
+    assert "from an emulated board" not in page
+
+
+def test_emulated_runs_are_another_group_and_labelled(browser, runs, resnet, orin):
+    Run.objects.create(workload=resnet, device_model=orin, minibatch=16, time_ms=5, emulated=True)
+    page = browser.get(URL, {"group": "resnet~orin-mini~16~emulated"}).content.decode()
+    assert "from an emulated board" in page
+    assert len(browser.get(URL).context["seen"].sample) == 42
+
+
+def test_coverage_counts_the_modes_of_each_cell(browser, runs):
+    held = table(browser, "coverage", cores__lte=4)
+    assert {(row["modes_measured"], row["modes_legal"]) for row in held} == {("4", "6")}
+
+
+def test_the_map_is_that_of_the_api(browser, api, runs):
+    asked = {"x": "mem_khz", "y": "cores", "value": "time_ms", "of": "max"}
+    heat = api.get("/api/v1/runs/heat/", asked).json()
+    assert [float(row["max_time_ms"]) for row in table(browser, "map", **asked)] == sum(heat["z"], [])
+
+
+def test_curves_hold_the_other_knobs(browser, runs):
+    cores = [row for row in table(browser, "curves") if row["varied"] == "cores"]
+    assert [row["cores"] for row in cores] == ["2", "4", "6"]
+    assert {(row["cpu_khz"], row["gpu_khz"]) for row in cores} == {("2201600", "1300500")}
+
+
+def test_boards_and_repeats_tell_the_slower_board(browser, runs):
+    by_board = {row["board"]: float(row["departure_pct"]) for row in table(browser, "boards")}
+    assert by_board["Desk 2"] == pytest.approx(-by_board["Desk 1"], rel=0.05)
+    assert len(table(browser, "repeats")) == 12
+    spread = browser.get(URL).context["seen"].spread
+    assert spread["modes"] == 6
+    assert spread["median"] == pytest.approx(100 * 0.04 / 2**0.5 / 1.02, rel=1e-6)
+
+
+def test_a_run_that_stands_out_is_named(browser, runs, orin):
+    run = Run.objects.filter(cpu_khz=1_190_400, cores=4).earliest("id")
+    Run.objects.filter(pk=run.pk).update(time_ms=run.time_ms * 20)
+    named = table(browser, "outliers")
+    assert [int(row["run"]) for row in named] == [run.pk]
+    assert f"/runs/{run.pk}/" in browser.get(URL).content.decode()
+
+
+def test_the_same_knob_twice_is_said(browser, runs):
+    page = browser.get(URL, {"x": "cores", "y": "cores"})
+    assert "Take two different knobs" in page.content.decode()
+    assert browser.get(f"{URL}map.csv", {"x": "cores", "y": "cores"}).status_code == 400
+
+
+def test_runs_with_unknown_knobs_are_explored_as_far_as_it_goes(browser, resnet, orin):
+    for gpu in (318_750, 1_300_500):
+        Run.objects.create(workload=resnet, device_model=orin, minibatch=4, gpu_khz=gpu, time_ms=gpu / 1e4)
+    page = browser.get(URL).content.decode()
+    assert "0 of 36 modes" in page
+    assert "around partly unknown knobs" in page
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_plot_is_a_table_also_when_nothing_is_known(name, browser, runs, resnet, orin):
+    assert browser.get(f"{URL}{name}.csv").headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert table(browser, name, value="energy_mj", cores=2) is not None
+
+
+def test_a_plot_that_is_not_there_is_not_found(browser, runs):
+    assert browser.get(f"{URL}pie.csv").status_code == 404
+
+
+def test_the_page_costs_the_same_queries_however_many_runs(browser, runs, django_assert_max_num_queries):
+    with django_assert_max_num_queries(16):
+        browser.get(URL)

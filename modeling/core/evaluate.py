@@ -104,7 +104,11 @@ def _risk(text: str) -> float:
 
 
 def _report(question: Question, results: list[dict[str, Any]]) -> str:
-    target, names = question.target, ", ".join(each.name for each in question.corpus) or "none"
+    foreign = question.foreign
+    marked = [
+        f"{each.name} (another board's)" if each.name in foreign else each.name for each in question.corpus
+    ]
+    target, names = question.target, ", ".join(marked) or "none"
     lines = [
         f"target {target.name}, {len(target)} modes; references: {names}",
         f"median (first to third quartile; worst) of {question.repeats} repeats, over all modes",

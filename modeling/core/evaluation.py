@@ -50,6 +50,12 @@ class Question:
     risk: float = 0.05
     verify: bool = False
 
+    @property
+    def foreign(self) -> list[str]:
+        """Names of the references whose knobs range otherwise: they are of another board."""
+        maximum = self.target.maximum
+        return [each.name for each in self.corpus if not np.array_equal(each.maximum, maximum)]
+
     def measure(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         return self.target.time_ms[rows], self.target.power_mw[rows]
 
@@ -117,7 +123,8 @@ def evaluate(
             trials.append(_trial(method, count, question.seed + repeat))
             if after_trial is not None:
                 after_trial()
-        head = {"target": question.target.name, "method": method_name, "sampling": question.sampling}
+        head: dict[str, Any] = {"target": question.target.name, "method": method_name}
+        head |= {"sampling": question.sampling, "foreign_references": question.foreign}
         results.append({**head, "profiled": count, **_summary(trials), "prepare_s": method.prepare_s})
     return results
 

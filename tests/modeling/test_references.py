@@ -92,3 +92,12 @@ def test_a_method_that_transfers_says_that_it_needs_a_reference(resnet, orin, me
     measure(resnet, FEW)
     with pytest.raises(Conflict, match="transfers from a reference"):
         predictor_request(workload=resnet, device_model=orin, method="nearest")
+
+
+def test_another_boards_reference_is_told_on_the_card(resnet, orin, yolo, xavier, measure, fit, monkeypatch):
+    monkeypatch.setattr(references, "REFERENCE_MODES", 16)
+    measure(yolo, range(16), board=xavier)
+    measure(resnet, FEW)
+    card = fit(method="roofline").card
+    assert [each["device_model"] for each in card["references"]] == ["xavier-mini"]
+    assert any("another device model" in note for note in card["notes"])

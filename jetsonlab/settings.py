@@ -131,7 +131,6 @@ ACCOUNT_RATE_LIMITS = {"login": "200/5m/ip", "login_failed": "100/5m/ip,10/5m/ke
 MFA_ADAPTER = "jetsonlab.accounts.MfaAdapter"
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "jetsonlab"
-ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 PASSWORD_RESET_TIMEOUT = 86_400
 vars().update(email_settings(env))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="jetsonlab@localhost")

@@ -23,7 +23,7 @@ def role_of(user: AbstractUser | AnonymousUser) -> str | None:
         return None
     if user.is_superuser:
         return "admin"
-    names = set(user.groups.values_list("name", flat=True)) & ROLE_RANK.keys()
+    names = {group.name for group in user.groups.all()} & ROLE_RANK.keys()
     return max(names, key=ROLE_RANK.__getitem__, default="viewer")
 
 
@@ -36,7 +36,7 @@ class ScopePermission(BasePermission):
     def has_permission(self, request: Request, view: "APIView") -> bool:
         offered = hasattr(view, str(request.method).lower())
         reading = request.method in SAFE_METHODS or not offered  # what is not offered gets its 405
-        role = "viewer" if reading else getattr(view, "write_role", "engineer")
+        role = getattr(view, *(("read_role", "viewer") if reading else ("write_role", "engineer")))
         scope = ApiToken.Scope.READ if reading else getattr(view, "write_scope", None)
         self.message = f"This needs the role {role}, and of a token the scope {scope}."
         if not has_role(request.user, role):

@@ -17,6 +17,7 @@ from modeling.models import Evaluation
 from modeling.selectors.references import REFERENCE_MODES, source
 from profiling.errors import Conflict, InvalidInput
 from profiling.models import DeviceModel, Workload
+from profiling.services.audit import Action, audit
 from profiling.wake import wake_worker
 
 EVALUATE = "modeling.tasks.run_evaluation"
@@ -31,7 +32,9 @@ def evaluation_import(
     """The same results sent again are the same evaluation."""
     digest = hashlib.sha256(json.dumps(results, sort_keys=True).encode()).hexdigest()
     known = Evaluation.objects.filter(digest=digest).first()
-    return known or Evaluation.objects.create(
+    if known:
+        return known
+    evaluation = Evaluation.objects.create(
         title=title,
         results=results,
         digest=digest,
@@ -39,6 +42,8 @@ def evaluation_import(
         state=Evaluation.State.READY,
         requested_by=user,
     )
+    audit(Action.EVALUATION_IMPORT, evaluation, user=user)
+    return evaluation
 
 
 @transaction.atomic
@@ -81,6 +86,7 @@ def evaluation_request(
         },
         requested_by=user,
     )
+    audit(Action.EVALUATION_REQUEST, evaluation, user=user, methods=methods)
     wake_worker(EVALUATE, evaluation.pk)
     return evaluation
 

@@ -10,6 +10,7 @@ from modeling.models import Plan, PredictionSet
 from modeling.planning import answer_on, answers_within
 from modeling.selectors.landscape import landscape
 from profiling.models import Device, DeviceModel, PowerMode, Workload
+from profiling.services.audit import Action, audit
 
 
 def plan_make(
@@ -41,7 +42,7 @@ def plan_save(*, answer: PlanAnswer, user: User | None = None, device: Device | 
     """Keep an answer as it was given; one that is not feasible has no power mode."""
     board = DeviceModel.objects.get(slug=answer.device_model)
     stored = PowerMode.objects.filter(device_model=board, rank=answer.mode.rank).first()
-    return Plan.objects.create(
+    plan = Plan.objects.create(
         prediction_set=PredictionSet.objects.filter(pk=answer.provenance.prediction_set).first(),
         workload=Workload.objects.get(slug=answer.workload),
         device_model=board,
@@ -51,3 +52,5 @@ def plan_save(*, answer: PlanAnswer, user: User | None = None, device: Device | 
         answer=as_json(answer),
         requested_by=user,
     )
+    audit(Action.PLAN_KEEP, plan, user=user, question=plan.question, mode=plan.answer["mode"]["knobs"])
+    return plan

@@ -13,6 +13,7 @@ from modeling.models import Predictor
 from modeling.selectors.references import Source, default_references, named_references, source
 from profiling.errors import Conflict, InvalidInput
 from profiling.models import DeviceModel, Workload
+from profiling.services.audit import Action, audit
 from profiling.wake import wake_worker
 
 FIT = "modeling.tasks.fit_predictor"
@@ -54,6 +55,7 @@ def predictor_request(
         **question, step=STEPS[0], steps_total=len(STEPS), emulated=target.table.emulated, requested_by=user
     )
     predictor.references.set(wanted)
+    audit(Action.PREDICTOR_REQUEST, predictor, user=user, method=method)
     wake_worker(FIT, predictor.pk)
     return predictor
 
@@ -111,6 +113,7 @@ def predictor_retry(*, predictor: Predictor) -> None:
     )
     if not retried:
         raise Conflict(f"Only a failed predictor can be tried again; this one is {predictor.state}.")
+    audit(Action.PREDICTOR_RETRY, predictor)
     wake_worker(FIT, predictor.pk)
 
 

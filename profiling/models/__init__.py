@@ -1,4 +1,5 @@
 from profiling.models.access import ApiToken
+from profiling.models.audit import AuditEntry
 from profiling.models.catalog import DeviceModel, PowerMode
 from profiling.models.datasets import Dataset, DatasetRun, DatasetVersion
 from profiling.models.inventory import Device, Workload, WorkloadPackage
@@ -8,6 +9,7 @@ from profiling.models.uploads import Upload
 
 __all__ = [
     "ApiToken",
+    "AuditEntry",
     "Dataset",
     "DatasetRun",
     "DatasetVersion",

@@ -10,6 +10,7 @@ from django.utils import timezone
 from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import Knobs, are_steps
 from profiling.models import Device, Run, Sweep, Telemetry
+from profiling.services.audit import Action, audit
 from profiling.services.devices import host_model_update
 from profiling.services.sweeps import OPEN, sweep_settle
 from profiling.signals import runs_changed
@@ -92,8 +93,19 @@ def run_complete(
             return False
         if telemetry:
             telemetry_store(run=run, columns=telemetry)
+        audit_mode(run)
         transaction.on_commit(lambda: run_settled(run))
     return True
+
+
+def audit_mode(run: Run) -> None:
+    """The agent applied it; who asked for the sweep had it applied."""
+    sweep = run.sweep
+    for_whom = str(sweep.requested_by or "") if sweep else ""
+    strategy = sweep.strategy if sweep else ""
+    modes = run.knobs._asdict() if run.knobs else "the board's governor"
+    about: dict[str, Any] = {"mode": modes, "run": run.pk, "sweep": run.sweep_id, "strategy": strategy, "for": for_whom}
+    audit(Action.MODE_APPLY, run.device or "", **about)
 
 
 def check_measured(measured: dict[str, Any]) -> None:
@@ -163,6 +175,7 @@ def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> 
         nvpmodel_conf=description.get("nvpmodel_conf", ""),
         own_ranges=ranges if ranges is not None and own(ranges, device) else None,
     )
+    audit(Action.DEVICE_ENROL, device, agent=agent, software=software)
 
 
 def check_ranges(ranges: Any) -> None:

@@ -14,6 +14,7 @@ from profiling.permissions import has_role
 from profiling.receiving import received
 from profiling.selectors.datasets import dataset_card, dataset_runs
 from profiling.selectors.exports import Export
+from profiling.services.audit import Action, audit
 from profiling.services.checks import check_fields
 
 MEMBERS_AT_ONCE = 5000
@@ -29,6 +30,7 @@ def dataset_create(*, user: User, name: str, filters: dict[str, str], **about: A
     dataset_runs(dataset)  # refuses filters that make no sense
     check_fields(dataset)
     dataset.save()
+    audit(Action.DATASET_CREATE, dataset, user=user, filters=filters)
     return dataset
 
 
@@ -41,6 +43,7 @@ def dataset_update(*, dataset: Dataset, user: User, **changes: Any) -> Dataset:
     dataset_runs(dataset)
     check_fields(dataset)
     dataset.save()
+    audit(Action.DATASET_CHANGE, dataset, user=user, changed=changes)
     return dataset
 
 
@@ -71,6 +74,7 @@ def dataset_freeze(*, dataset: Dataset, user: User, notes: str = "") -> DatasetV
                 DatasetRun.objects.bulk_create(DatasetRun(version=version, run_id=pk) for pk in some)
             if Run.objects.filter(memberships__version=version).count() != len(ids):
                 raise Conflict(f"Runs of {dataset} were taken away while it was frozen. Try again.")
+            audit(Action.DATASET_FREEZE, dataset, user=user, version=version.number, sha256=file.sha256)
     return version
 
 

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from profiling.errors import InvalidInput
 from profiling.models import ApiToken, Device, DeviceModel
+from profiling.services.audit import Action, audit
 from profiling.services.catalog import power_modes_store
 from profiling.services.checks import check_fields
 from profiling.services.slugs import free_slug
@@ -36,6 +37,7 @@ def device_create(
     device.device_model = device_model or host_model_create(slug=slug)
     check_fields(device)
     device.save()
+    audit(Action.DEVICE_CREATE, device, user=user, driver=driver, device_model=device.device_model)
     return device
 
 

@@ -10,6 +10,7 @@ from profiling.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLar
 from profiling.models import Device, Run, Workload, WorkloadPackage
 from profiling.permissions import has_role
 from profiling.receiving import ReceivedFile
+from profiling.services.audit import Action, audit
 from profiling.workloads.package import Package, inspect
 
 HELD = (Run.State.PENDING, Run.State.CLAIMED)
@@ -26,7 +27,9 @@ def package_receive(*, workload: Workload, file: ReceivedFile, user: User) -> tu
         old = WorkloadPackage.objects.filter(workload=workload).first()
         if old is not None and old.sha256 == file.sha256:
             return old, False
-        return _keep(workload, file, found, user), True
+        package = _keep(workload, file, found, user)
+        audit(Action.PACKAGE_SEND, workload, user=user, file=package.filename, sha256=package.sha256)
+        return package, True
 
 
 def _check_person(workload: Workload, user: User) -> None:

@@ -12,6 +12,7 @@ from profiling.knobs import KNOB_NAMES
 from profiling.models import Device, DeviceModel, Run, Upload, Workload
 from profiling.receiving import received
 from profiling.services.agents import MEASURED_FIELDS, check_measured
+from profiling.services.audit import Action, audit
 from profiling.services.uploads import upload_keep, upload_new
 from profiling.signals import runs_changed
 
@@ -92,6 +93,7 @@ def run_correct(*, run: Run, user: User, reason: str, changes: dict[str, Any]) -
     revision.unknowns = _unknowns(revision, changes, reason)
     revision.provenance = {**run.provenance, "corrected": sorted(changes)}
     revision.save(force_insert=True)
+    audit(Action.RUN_CORRECT, revision, user=user, of=run.pk, reason=reason, changes=changes)
     pair = {"workload_id": run.workload_id, "device_model_id": run.device_model_id}
     transaction.on_commit(lambda: runs_changed.send(Run, **pair))
     return revision

@@ -13,6 +13,7 @@ from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import KnobRange, Knobs
 from profiling.models import Device, PowerMode, Run, Sweep, Workload
 from profiling.modes import measuring_order, unique
+from profiling.services.audit import Action, audit
 from profiling.signals import sweep_drained
 from profiling.wake import wake_agent
 
@@ -53,6 +54,7 @@ def sweep_request(
     sweep = Sweep.objects.create(
         device=device, workload=workload, strategy=strategy, requested_by=user, options=options or {}
     )
+    audit(Action.SWEEP_REQUEST, sweep, user=user, device=device, strategy=strategy, modes=len(modes))
     if modes:
         sweep_extend(sweep=sweep, modes=modes)
     else:
@@ -125,6 +127,7 @@ def sweep_cancel(*, sweep: Sweep) -> None:
         raise Conflict(f"The sweep is already {sweep.state}.")
     sweep.runs.filter(state__in=WAITING).update(state=Run.State.CANCELLED)
     Sweep.objects.filter(pk=sweep.pk).update(state=Sweep.State.CANCELLED, finished=timezone.now())
+    audit(Action.SWEEP_CANCEL, sweep)
 
 
 @transaction.atomic
@@ -137,6 +140,7 @@ def sweep_resume(*, sweep: Sweep) -> None:
     if not again and sweep.runs.count() >= wanted(sweep):
         raise Conflict("Every run of this sweep is complete. Request a new sweep to measure again.")
     Sweep.objects.filter(pk=sweep.pk).update(state=Sweep.State.PENDING, finished=None, message="")
+    audit(Action.SWEEP_RESUME, sweep)
     if again:
         wake_agent(sweep.device.slug)
     else:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from profiling.errors import Forbidden, InvalidInput
 from profiling.models import ApiToken, Device
 from profiling.permissions import has_role
+from profiling.services.audit import Action, audit
 from profiling.services.checks import check_fields
 
 # A token never allows more than its owner may do.
@@ -38,14 +39,17 @@ def token_create(
     )
     check_fields(token)
     token.save()
+    audit(Action.TOKEN_MAKE, token, user=user, scopes=token.scopes, device=device, expires=token.expires)
     return token, text
 
 
+@transaction.atomic
 def token_revoke(*, token: ApiToken, user: User) -> None:
     """Revoking again changes nothing."""
     if token.user_id != user.pk and not has_role(user, "admin"):
         raise Forbidden("This token is somebody else's. Ask them or an administrator to revoke it.")
-    ApiToken.objects.filter(pk=token.pk, revoked=None).update(revoked=timezone.now())
+    if ApiToken.objects.filter(pk=token.pk, revoked=None).update(revoked=timezone.now()):
+        audit(Action.TOKEN_REVOKE, token, user=user, owner=token.user)
     token.refresh_from_db()
 
 

@@ -12,6 +12,7 @@ from profiling.errors import Conflict, Forbidden, InvalidInput, LabError, TooLar
 from profiling.models import DatasetVersion, Device, DeviceModel, Run, Telemetry, Upload, Workload
 from profiling.permissions import has_role
 from profiling.receiving import ReceivedFile
+from profiling.services.audit import Action, audit
 from profiling.signals import runs_changed
 from profiling.wake import wake_worker
 
@@ -82,6 +83,7 @@ def _store(upload: Upload, file: ReceivedFile, wake: bool) -> tuple[Upload, bool
         with transaction.atomic():
             upload.file.save(file.sha256, file, save=False)
             upload.save()
+            audit(Action.UPLOAD_SEND, upload, user=upload.uploader, sha256=file.sha256, size=upload.size)
             if wake:
                 wake_worker(WORK, upload.pk)
     except IntegrityError:  # it arrived twice at the same moment
@@ -99,14 +101,14 @@ def upload_map(*, upload: Upload, user: User, mapping: dict[str, Any]) -> Upload
     """
     if (upload.proposal or {}).get("asks") == "interval_s":
         interval_s = _interval(mapping.get("interval_s"))
-        return _step(upload, user, (State.MAPPING,), state=State.READING, interval_s=interval_s)
+        return _decide(upload, user, (State.MAPPING,), state=State.READING, interval_s=interval_s)
     # Here, since it brings pandas, which web processes do without until somebody maps a file.
     from profiling.formats.mapping import Mapping
 
     chosen = Mapping.from_json(mapping)
     if upload.proposal:
         chosen.check(tuple(guess["column"] for guess in upload.proposal["columns"]))
-    return _step(upload, user, (State.MAPPING,), state=State.READING, mapping=chosen.to_json())
+    return _decide(upload, user, (State.MAPPING,), state=State.READING, mapping=chosen.to_json())
 
 
 def upload_choose(*, upload: Upload, user: User, choice: str) -> Upload:
@@ -114,9 +116,9 @@ def upload_choose(*, upload: Upload, user: User, choice: str) -> Upload:
     if choice not in ("good", "nothing"):
         raise InvalidInput(f"The choice is 'good' (import the good lines) or 'nothing', not {choice!r}.")
     if choice == "good":
-        return _step(upload, user, (State.CHOOSING,), state=State.IMPORTING, on_bad_lines=choice)
+        return _decide(upload, user, (State.CHOOSING,), state=State.IMPORTING, on_bad_lines=choice)
     done = {"state": State.REJECTED, "finished": timezone.now(), "rows_imported": 0}
-    return _step(upload, user, (State.MAPPING, State.CHOOSING), on_bad_lines=choice, **done)
+    return _decide(upload, user, (State.MAPPING, State.CHOOSING), on_bad_lines=choice, **done)
 
 
 @transaction.atomic
@@ -130,6 +132,7 @@ def upload_undo(*, upload: Upload, user: User) -> Upload:
     Telemetry.objects.filter(upload=upload).delete()
     runs_remove(Run.objects.filter(upload=upload))
     runs_tell(upload)
+    audit(Action.UPLOAD_UNDO, upload, user=user)
     return upload
 
 
@@ -143,6 +146,14 @@ def runs_tell(upload: Upload) -> None:
     """Tell listeners, after commit, that the runs of the upload's pair changed."""
     pair = {"workload_id": upload.workload_id, "device_model_id": upload.device_model_id}
     transaction.on_commit(lambda: runs_changed.send(Upload, **pair))
+
+
+@transaction.atomic
+def _decide(upload: Upload, user: User, allowed: tuple[State, ...], **fields: Any) -> Upload:
+    _step(upload, user, allowed, **fields)
+    told = {name: value for name, value in fields.items() if name not in ("state", "finished")}
+    audit(Action.UPLOAD_DECIDE, upload, user=user, **told)
+    return upload
 
 
 def _step(upload: Upload, user: User, allowed: tuple[State, ...], **fields: Any) -> Upload:

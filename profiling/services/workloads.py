@@ -6,6 +6,7 @@ from django.db import transaction
 from profiling.errors import Conflict, Forbidden
 from profiling.models import Run, Workload
 from profiling.permissions import has_role
+from profiling.services.audit import Action, audit
 from profiling.services.checks import check_fields
 from profiling.services.slugs import free_slug
 
@@ -19,6 +20,7 @@ def workload_create(*, user: User, name: str, **fields: Any) -> Workload:
     workload = Workload(name=name, slug=free_slug(Workload, name, 70), owner=user, **fields)
     check_fields(workload)
     workload.save()
+    audit(Action.WORKLOAD_CREATE, workload, user=user)
     return workload
 
 
@@ -42,4 +44,5 @@ def workload_update(*, workload: Workload, user: User, **fields: Any) -> Workloa
         setattr(workload, name, value.strip() if name == "name" else value)
     check_fields(workload)
     workload.save()
+    audit(Action.WORKLOAD_CHANGE, workload, user=user, changed=sorted(fields))
     return workload

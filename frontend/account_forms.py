@@ -1,7 +1,6 @@
 from typing import Any
 
 from allauth.account.forms import LoginForm
-from django import forms
 
 
 class SignInForm(LoginForm):
@@ -14,16 +13,3 @@ class SignInForm(LoginForm):
     def add_prefix(self, field_name: str) -> str:
         """As password managers have known the field so far."""
         return "username" if field_name == "login" else super().add_prefix(field_name)
-
-
-class JoinForm(forms.Form):
-    name = forms.CharField(
-        max_length=150,
-        help_text="What you sign in with.",
-        widget=forms.TextInput({"autocomplete": "username"}),
-    )
-    password = forms.CharField(
-        strip=False,
-        widget=forms.PasswordInput({"autocomplete": "new-password"}),
-        help_text="At least 10 characters, and none of the usual ones.",
-    )

@@ -8,8 +8,7 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
-from profiling.errors import Forbidden
-from profiling.permissions import has_role
+from profiling.permissions import check_role
 
 PAGE_SIZE = 50
 # Plotly's WebGL traces compile their draw calls with Function(); only the pages that need them allow it.
@@ -17,8 +16,8 @@ webgl_allowed = csp_update({"script-src": ["'self'", "'unsafe-eval'"]})
 
 
 def as_role(request: HttpRequest, role: str) -> User:
-    if not isinstance(request.user, User) or not has_role(request.user, role):
-        raise Forbidden(f"This step needs the role {role}. Ask an administrator for it.")
+    check_role(request.user, role)
+    assert isinstance(request.user, User)  # strangers have no role
     return request.user
 
 

@@ -1,6 +1,7 @@
 from django.urls import include, path
 
 from frontend.views import (
+    audit,
     dataset,
     device,
     device_model,
@@ -9,6 +10,7 @@ from frontend.views import (
     home,
     leaderboard,
     package,
+    people,
     plan,
     plan_extras,
     predictor,
@@ -25,6 +27,13 @@ urlpatterns = [
     path("", home.home_page, name="home"),
     path("search/", home.search_page, name="search"),
     path("", include("frontend.account_urls")),
+    path("join/<str:text>/", people.join_page, name="join"),
+    path("people/", people.people_page, name="people"),
+    path("people/<int:pk>/role/", people.person_role, name="person-role"),
+    path("people/<int:pk>/link/", people.person_password_link, name="person-link"),
+    path("people/<int:pk>/<str:step>/", people.person_step, name="person-step"),
+    path("invitations/<int:pk>/withdraw/", people.invitation_end, name="invitation-withdraw"),
+    path("audit/", audit.audit_page, name="audit"),
     path("workloads/", workload.workload_list_page, name="workload-list"),
     path("new-workload/", workload.workload_new_page, name="workload-create"),
     path("workloads/<slug:slug>/", workload.workload_page, name="workload-detail"),

@@ -8,6 +8,7 @@ from modeling.api import PlanViewSet, PredictorViewSet
 from modeling.api_estimates import SweepEstimateView
 from modeling.api_evaluations import EvaluationViewSet
 from profiling import api_agents
+from profiling.api_audit import AuditViewSet
 from profiling.api_catalog import DeviceModelViewSet, DeviceViewSet, WorkloadViewSet
 from profiling.api_datasets import DatasetViewSet
 from profiling.api_packages import PackageView
@@ -25,6 +26,7 @@ router.register("datasets", DatasetViewSet)
 router.register("uploads", UploadViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("tokens", TokenViewSet)
+router.register("audit", AuditViewSet)
 router.register("predictors", PredictorViewSet)
 router.register("plans", PlanViewSet)
 router.register("evaluations", EvaluationViewSet)

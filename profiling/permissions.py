@@ -9,6 +9,7 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from profiling.errors import Forbidden
 from profiling.models import ApiToken
 
 if TYPE_CHECKING:  # views import permissions
@@ -30,6 +31,11 @@ def role_of(user: AbstractUser | AnonymousUser) -> str | None:
 def has_role(user: AbstractUser | AnonymousUser, wanted: str) -> bool:
     role = role_of(user)
     return role is not None and ROLE_RANK[role] >= ROLE_RANK[wanted]
+
+
+def check_role(user: AbstractUser | AnonymousUser, wanted: str) -> None:
+    if not has_role(user, wanted):
+        raise Forbidden(f"This step needs the role {wanted}. Ask an administrator for it.")
 
 
 class ScopePermission(BasePermission):

@@ -246,19 +246,6 @@ def sections(context: template.Context) -> list[tuple[str, str, bool]]:
     return [(label, address, here.startswith(address)) for label, address in places]
 
 
-BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "curl", "python")  # the first that is named
-SYSTEMS = ("Windows", "Android", "iPhone", "iPad", "Mac OS X", "Linux")
-SPOKEN = {"Edg": "Edge", "OPR": "Opera", "Mac OS X": "macOS"}
-
-
-@register.filter
-def browser_name(user_agent: str) -> SafeString:
-    """'Firefox on Linux', with the browser's own words on hover."""
-    found = [next((name for name in names if name in user_agent), "") for names in (BROWSERS, SYSTEMS)]
-    words = " on ".join(SPOKEN.get(name, name) for name in found if name) or "unknown browser"
-    return format_html('<span title="{}">{}</span>', user_agent, words)
-
-
 @register.filter
 def knob_label(name: str) -> str:
     return KNOB_LABELS[name]

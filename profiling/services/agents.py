@@ -104,7 +104,13 @@ def audit_mode(run: Run) -> None:
     for_whom = str(sweep.requested_by or "") if sweep else ""
     strategy = sweep.strategy if sweep else ""
     modes = run.knobs._asdict() if run.knobs else "the board's governor"
-    about: dict[str, Any] = {"mode": modes, "run": run.pk, "sweep": run.sweep_id, "strategy": strategy, "for": for_whom}
+    about: dict[str, Any] = {
+        "mode": modes,
+        "run": run.pk,
+        "sweep": run.sweep_id,
+        "strategy": strategy,
+        "for": for_whom,
+    }
     audit(Action.MODE_APPLY, run.device or "", **about)
 
 

@@ -1,12 +1,15 @@
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
 
-from profiling.errors import InvalidInput
+from profiling.errors import Conflict, InvalidInput
+from profiling.permissions import check_role, role_of
+from profiling.services.audit import Action, audit
 from profiling.services.catalog import ROLES
 from profiling.services.checks import check_fields
 
@@ -14,22 +17,78 @@ from profiling.services.checks import check_fields
 @transaction.atomic
 def person_create(*, name: str, password: str, role: str, email: str = "") -> User:
     """A person of one role; administrators may use the admin pages."""
-    if role not in ROLES:
-        raise InvalidInput(f"A role is one of {', '.join(ROLES)}, not {role!r}.")
-    admin = role == "admin"
-    user = User(username=name, email=email, is_staff=admin, is_superuser=admin)
+    person = User(username=name, email=email)
     try:
-        validate_password(password, user)
+        validate_password(password, person)
     except ValidationError as error:
         raise InvalidInput(" ".join(error.messages), errors={"password": error.messages}) from error
-    user.set_password(password)
-    check_fields(user)
-    user.save()
-    user.groups.add(Group.objects.get_or_create(name=role)[0])
-    return user
+    person.set_password(password)
+    check_fields(person)
+    person.save()
+    _give_role(person, role)
+    return person
 
 
-def reset_address(*, user: User) -> str:
-    """Where the person chooses a new password: works once, for a day."""
-    key = default_token_generator.make_token(user)
-    return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(user), key])
+@transaction.atomic
+def person_set_role(*, person: User, role: str, user: User) -> None:
+    check_role(user, "admin")
+    _check_not_last(person, role)
+    before = role_of(person)
+    _give_role(person, role)
+    audit(Action.PERSON_ROLE, person, user=user, before=before, after=role)
+
+
+@transaction.atomic
+def person_close(*, person: User, user: User) -> None:
+    """Sessions and tokens stop at once; what the person made stays theirs."""
+    check_role(user, "admin")
+    _check_not_last(person, "")
+    person.is_active = False
+    person.save(update_fields=["is_active"])
+    audit(Action.PERSON_CLOSE, person, user=user)
+
+
+@transaction.atomic
+def person_open(*, person: User, user: User) -> None:
+    check_role(user, "admin")
+    person.is_active = True
+    person.save(update_fields=["is_active"])
+    audit(Action.PERSON_OPEN, person, user=user)
+
+
+def person_link(*, person: User, user: User) -> str:
+    """The address of a page where the person chooses a new password."""
+    check_role(user, "admin")
+    if not person.is_active:
+        raise Conflict(f"The account of {person} is closed. Open it first.")
+    audit(Action.PERSON_LINK, person, user=user)
+    return reset_address(person=person)
+
+
+@transaction.atomic
+def person_drop_two_factor(*, person: User, user: User) -> None:
+    """For one who lost phone and recovery codes."""
+    check_role(user, "admin")
+    Authenticator.objects.filter(user=person).delete()
+    audit(Action.TWO_FACTOR_OFF, person, user=user)
+
+
+def reset_address(*, person: User) -> str:
+    """Works once, for a day."""
+    key = default_token_generator.make_token(person)
+    return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(person), key])
+
+
+def _give_role(person: User, role: str) -> None:
+    if role not in ROLES:
+        raise InvalidInput(f"A role is one of {', '.join(ROLES)}, not {role!r}.")
+    person.groups.remove(*Group.objects.filter(name__in=ROLES))
+    person.groups.add(Group.objects.get_or_create(name=role)[0])
+    person.is_staff = person.is_superuser = role == "admin"
+    person.save(update_fields=["is_staff", "is_superuser"])
+
+
+def _check_not_last(person: User, role: str) -> None:
+    others = User.objects.filter(is_active=True, is_superuser=True).exclude(pk=person.pk)
+    if role != "admin" and person.is_superuser and not others.exists():
+        raise Conflict(f"{person} is the only administrator left. Make another one first.")

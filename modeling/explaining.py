@@ -77,8 +77,14 @@ def _raised(question: PlanQuestion, beyond: PlannedMode) -> list[str]:
         if limit is not None:
             needed = _cautious(getattr(beyond, name), question.risk / _count(question))
             if needed > limit:
-                found.append(f"{label} to {needed / factor:.3g} {unit}")
+                found.append(f"{label} to {raised_to(needed / factor):.4g} {unit}")
     return found
+
+
+def raised_to(needed: float) -> float:
+    """Three digits, upwards: a limit rounded down would not allow the mode."""
+    step = 10.0 ** (math.floor(math.log10(needed)) - 2)
+    return math.ceil(needed / step) * step
 
 
 def _count(question: PlanQuestion) -> int:

@@ -122,7 +122,8 @@ def conclude(plan: Plan, sweep: Sweep, standing: Standing) -> None:
     best = choice_among(exact, standing.measured, standing.question, standing.budget)
     knobs = Knobs(*land.knobs[best.index, :4].tolist())
     run = measured_run(plan, knobs)
-    said = f"{knobs}: {KEPT if best.feasible else CLOSEST}"
+    before = "" if run and run.sweep_id == sweep.pk else " It had been measured before."
+    said = f"{knobs}: {KEPT if best.feasible else CLOSEST}{before}"
     plan.refresh_from_db(fields=["answer"])
     plan.answer["outcome"] = {
         "kept": best.feasible,

@@ -1,8 +1,11 @@
 """Cuts through all modes around a plan: each number is that of the landscape."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from modeling.answers import PlannedMode, PlanQuestion, Quantity
+from modeling.explaining import raised_to
 from modeling.planning import answer_on
 from modeling.selectors.explorations import (
     best_modes,
@@ -94,6 +97,12 @@ def test_a_plan_explains_itself_in_two_sentences(answer):
     assert len(answer.explanation) == 2
     assert "the power limit is the closest" in answer.explanation[0]
     assert "Raising the power limit to" in answer.explanation[1]
+
+
+@settings(max_examples=50)
+@given(st.floats(1e-3, 1e6))
+def test_a_limit_to_raise_to_is_rounded_upwards(needed):
+    assert needed * (1 - 1e-12) <= raised_to(needed) <= needed * 1.011
 
 
 def test_without_limits_only_the_aim_changes_the_choice(land):

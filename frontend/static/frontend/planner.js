@@ -57,8 +57,14 @@ function traces(m) {
   ];
 }
 
-// Labels of neighbours are stacked above and below their marks.
+// Labels of neighbours are stacked above and below their marks; the first goes below where a star is just above.
 const LABEL_SHIFTS = [16, -16, 31, -31];
+
+function starAbove(m, rank) {
+  return [m.chosen, m.beyond].some((star) => star !== null &&
+    Math.abs(Math.log(columns.power[star] / columns.power[rank])) < 0.15 &&
+    columns.time[star] > columns.time[rank] && columns.time[star] / columns.time[rank] < 1.5);
+}
 
 function stockLabels(m) {
   const sorted = [...m.stock].sort((a, b) => columns.power[a.rank] - columns.power[b.rank]);
@@ -67,7 +73,7 @@ function stockLabels(m) {
     const before = sorted[place - 1]?.rank;
     const close = before !== undefined && columns.power[rank] / columns.power[before] < 1.12 &&
       Math.abs(Math.log(columns.time[rank] / columns.time[before])) < 0.3;
-    crowd = close ? crowd + 1 : 0;
+    crowd = close ? crowd + 1 : Number(starAbove(m, rank));
     return {
       x: columns.power[rank] / 1000, y: Math.log10(columns.time[rank]), text: name, showarrow: false,
       yshift: LABEL_SHIFTS[crowd % LABEL_SHIFTS.length], font: { size: 11, color: "--stock" },

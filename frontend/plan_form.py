@@ -33,6 +33,7 @@ UNITS = {
     "epoch_min": "min an epoch",
     "epoch_kj": "kJ an epoch",
 }
+SHORT_NAMES = {"cores": "Cores", "cpu_khz": "CPU", "gpu_khz": "GPU", "mem_khz": "Memory"}
 EPOCH, MINIBATCH = ("epoch_min", "epoch_kj"), ("time_ms", "energy_j")
 RISK_PCT = 5
 
@@ -84,7 +85,7 @@ class PlanForm(forms.Form):
     def _knob_field(self, name: str, end: str) -> forms.TypedChoiceField:
         shown = (lambda value: f"{value}") if name == "cores" else (lambda khz: f"{khz / 1000:,.1f} MHz")
         steps = [(str(value), shown(value)) for value in getattr(self.board, name)]
-        label = f"{name.split('_')[0]}, {'at least' if end == 'min' else 'at most'}"
+        label = f"{SHORT_NAMES[name]}, {'at least' if end == 'min' else 'at most'}"
         return forms.TypedChoiceField(
             label=label, choices=[("", "any"), *steps], required=False, coerce=int, empty_value=None
         )

@@ -58,6 +58,16 @@ class WorkloadForm(forms.Form):
         return cls(data, initial={name: getattr(workload, name) for name in cls.base_fields})
 
 
+class DatasetForm(forms.Form):
+    name = forms.CharField(max_length=100)
+    licence = forms.CharField(max_length=100, help_text="Such as CC-BY-4.0, or none.")
+    description = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What a reader who was not there must know.",
+    )
+    citation = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+
 class FilesInput(forms.ClearableFileInput):
     allow_multiple_selected = True
 

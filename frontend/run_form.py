@@ -119,7 +119,13 @@ def chips(asked: QueryDict) -> list[tuple[str, str]]:
 
 def _words(name: str) -> str:
     base, _, sign = name.partition("__")
-    return f"{RANGE_LABELS.get(base, base.capitalize())} {SIGNS.get(sign, '=')}"
+    label = FACET_LABELS.get(base) or RANGE_LABELS.get(base) or base.capitalize()
+    return f"{label} {SIGNS.get(sign, '=')}"
+
+
+def filters_words(filters: Mapping[str, Any]) -> str:
+    """'Workload = resnet, Power, mW ≤ 20000'"""
+    return ", ".join(f"{_words(name)} {value}" for name, value in filters.items())
 
 
 def faults(chosen: RunApiFilter) -> list[str]:

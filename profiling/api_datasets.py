@@ -15,10 +15,17 @@ from rest_framework.response import Response
 from profiling.api_sweeps import person
 from profiling.models import Dataset, DatasetVersion
 from profiling.renderers import CsvRenderer
-from profiling.selectors.datasets import dataset_list, version_list
-from profiling.services.datasets import dataset_create, dataset_freeze, dataset_update
+from profiling.selectors.datasets import ADD, REMOVE, dataset_list, version_list
+from profiling.services.datasets import MOST_STEPS, dataset_create, dataset_freeze, dataset_update
 
 NUMBER = OpenApiParameter("number", int, OpenApiParameter.PATH)
+
+
+class StepSerializer(serializers.Serializer):
+    take = serializers.ChoiceField(choices=[ADD, REMOVE])
+    filters = serializers.DictField(
+        child=serializers.CharField(max_length=200, allow_blank=True), allow_empty=False
+    )
 
 
 class DatasetSerializer(serializers.ModelSerializer):
@@ -31,9 +38,26 @@ class DatasetSerializer(serializers.ModelSerializer):
         help_text="as in the address of the run list",
     )
 
+    steps = serializers.ListField(
+        child=StepSerializer(),
+        required=False,
+        max_length=MOST_STEPS,
+        help_text="runs to add or remove, in turn",
+    )
+
     class Meta:
         model = Dataset
-        fields = ["slug", "name", "description", "licence", "citation", "filters", "owner", "created"]
+        fields = [
+            "slug",
+            "name",
+            "description",
+            "licence",
+            "citation",
+            "filters",
+            "steps",
+            "owner",
+            "created",
+        ]
         fields += ["version_count", "latest"]
         read_only_fields = ["slug", "created"]
 

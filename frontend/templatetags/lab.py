@@ -238,12 +238,26 @@ SECTIONS = (
 )
 
 
+# Pages that belong to a section without being under its address.
+ELSEWHERE = {
+    "/uploads/": "/datasets/",
+    "/published/": "/datasets/",
+    "/new-dataset/": "/datasets/",
+    "/compare/": "/runs/",
+    "/device-models/": "/devices/",
+    "/leaderboard/": "/predictors/",
+    "/new-workload/": "/workloads/",
+    "/new-device/": "/devices/",
+}
+
+
 @register.simple_tag(takes_context=True)
 def sections(context: template.Context) -> list[tuple[str, str, bool]]:
     """Label, address, and whether the page shown belongs to it."""
     here = context["request"].path
     places = [(label, reverse(name)) for label, name in SECTIONS]
-    return [(label, address, here.startswith(address)) for label, address in places]
+    own = next((section for start, section in ELSEWHERE.items() if here.startswith(start)), here)
+    return [(label, address, own.startswith(address)) for label, address in places]
 
 
 @register.filter

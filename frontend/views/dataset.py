@@ -1,13 +1,100 @@
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from typing import Any
 
-from frontend.guards import page_of
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from frontend.browsing import Browse
+from frontend.forms import DatasetForm, attempt
+from frontend.guards import engineer, page_of
+from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS, DATASET_WORDS
+from frontend.run_form import filters_asked, filters_words
+from frontend.small_lists import counted_facets, narrowed
+from profiling.models import Dataset, SavedView
+from profiling.selectors.datasets import dataset_holds, dataset_list, version_list
 from profiling.selectors.published import published_choices, published_list, published_papers
-from profiling.selectors.uploads import upload_list
+from profiling.services.datasets import dataset_create, dataset_freeze, dataset_take, dataset_update
 
 
 def dataset_list_page(request: HttpRequest) -> HttpResponse:
-    return render(request, "frontend/dataset/list.html", {"page": page_of(request, upload_list())})
+    found = narrowed(dataset_list(), request.GET, DATASET_KINDS, DATASET_WORDS)
+    browse = Browse(request, "Datasets", SavedView.Page.DATASETS, DATASET_COLUMNS, "name")
+    browse.take(found, dataset_list(), lambda dataset: reverse("dataset-detail", args=[dataset.slug]))
+    facets = counted_facets(Dataset, request.GET, DATASET_KINDS, DATASET_WORDS)
+    return render(request, "frontend/dataset/list.html", {"browse": browse, "facets": facets})
+
+
+def dataset_page(request: HttpRequest, slug: str) -> HttpResponse:
+    dataset = get_object_or_404(dataset_list(), slug=slug)
+    holds = dataset_holds(dataset)
+    steps = [("", dataset.filters), *((step["take"], step["filters"]) for step in dataset.steps)]
+    context = {
+        "dataset": dataset,
+        "holds": holds,
+        "runs": sum(row["runs"] for row in holds),
+        "steps": [(take, filters_words(filters), run_query(filters)) for take, filters in steps],
+        "page": page_of(request, version_list(dataset)),
+    }
+    return render(request, "frontend/dataset/detail.html", context)
+
+
+def run_query(filters: dict[str, Any]) -> str:
+    query = QueryDict(mutable=True)
+    query.update(filters)
+    return f"{reverse('run-list')}?{query.urlencode()}"
+
+
+def dataset_new_page(request: HttpRequest) -> HttpResponse:
+    """Of the runs that the address filters."""
+    user = engineer(request)
+    form, filters = DatasetForm(request.POST or None), filters_asked(request.GET)
+    if form.is_valid():
+        dataset = attempt(form, dataset_create, user=user, filters=filters, **form.cleaned_data)
+        if dataset is not None:
+            return redirect("dataset-detail", dataset.slug)
+    context = {"form": form, "words": filters_words(filters)}
+    return render(request, "frontend/dataset/form.html", context, status=422 if form.errors else 200)
+
+
+def dataset_edit_page(request: HttpRequest, slug: str) -> HttpResponse:
+    user, dataset = engineer(request), get_object_or_404(Dataset, slug=slug)
+    form = DatasetForm(request.POST or None, initial=vars(dataset))
+    if form.is_valid():
+        changed = attempt(form, dataset_update, dataset=dataset, user=user, **form.cleaned_data)
+        if changed is not None:
+            messages.success(request, "Saved. Versions that are frozen keep what they said.")
+            return redirect("dataset-detail", slug)
+    context = {"form": form, "dataset": dataset}
+    return render(request, "frontend/dataset/form.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def dataset_change_runs(request: HttpRequest) -> HttpResponse:
+    """Adds or removes the runs of a filter, or holds only those."""
+    user = engineer(request)
+    dataset = get_object_or_404(Dataset, slug=request.POST.get("dataset", ""))
+    filters = filters_asked(QueryDict(request.POST.get("query", "")))
+    dataset_take(dataset=dataset, user=user, take=request.POST.get("take", ""), filters=filters)
+    messages.success(request, f"{dataset} has changed. Freeze it when it is right.")
+    return redirect("dataset-detail", dataset.slug)
+
+
+@require_POST
+def dataset_step_back(request: HttpRequest, slug: str) -> HttpResponse:
+    user, dataset = engineer(request), get_object_or_404(Dataset, slug=slug)
+    dataset_update(dataset=dataset, user=user, steps=dataset.steps[:-1])
+    messages.success(request, "The last step is taken back.")
+    return redirect("dataset-detail", slug)
+
+
+@require_POST
+def dataset_freeze_now(request: HttpRequest, slug: str) -> HttpResponse:
+    user, dataset = engineer(request), get_object_or_404(Dataset, slug=slug)
+    version = dataset_freeze(dataset=dataset, user=user, notes=request.POST.get("notes", "")[:2000])
+    messages.success(request, f"Version {version.number} is frozen: {version.run_count:,} runs.")
+    return redirect("dataset-detail", slug)
 
 
 def published_page(request: HttpRequest) -> HttpResponse:

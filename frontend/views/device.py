@@ -1,15 +1,22 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
-from frontend.guards import page_of
+from frontend.browsing import Browse
+from frontend.list_columns import DEVICE_COLUMNS, DEVICE_KINDS, DEVICE_WORDS
+from frontend.small_lists import counted_facets, narrowed
+from profiling.models import Device, SavedView
 from profiling.selectors.devices import alive_since, device_list
 from profiling.selectors.runs import run_list
 from profiling.selectors.sweeps import sweep_list
 
 
 def device_list_page(request: HttpRequest) -> HttpResponse:
-    context = {"page": page_of(request, device_list()), "alive_since": alive_since()}
-    return render(request, "frontend/device/list.html", context)
+    found = narrowed(device_list(), request.GET, DEVICE_KINDS, DEVICE_WORDS)
+    browse = Browse(request, "Boards", SavedView.Page.DEVICES, DEVICE_COLUMNS, "name")
+    browse.take(found, device_list(), lambda device: reverse("device-detail", args=[device.slug]))
+    facets = counted_facets(Device, request.GET, DEVICE_KINDS, DEVICE_WORDS)
+    return render(request, "frontend/device/list.html", {"browse": browse, "facets": facets})
 
 
 def device_page(request: HttpRequest, slug: str) -> HttpResponse:

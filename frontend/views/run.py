@@ -6,7 +6,7 @@ from frontend.browsing import Browse
 from frontend.charts import telemetry_figures
 from frontend.run_columns import RUN_COLUMNS
 from frontend.run_form import counted, filtered_runs, filters_asked, form_context
-from profiling.models import Run, SavedView
+from profiling.models import Dataset, Run, SavedView
 from profiling.selectors.copying import export_choices
 from profiling.selectors.runs import EXCLUDING_FLAGS, run_history
 from profiling.selectors.telemetry import run_telemetry
@@ -22,7 +22,9 @@ def run_list_page(request: HttpRequest) -> HttpResponse:
     browse.take(chosen.qs, run_history(), run_address)
     counts = counted(request.GET) if request.GET.get("counts") else None
     exports = export_choices(request.build_absolute_uri("/"), filters_asked(request.GET))
-    context = {"browse": browse, "exports": exports, **form_context(request.GET, chosen, counts)}
+    own = Dataset.objects.filter(owner_id=request.user.pk) if request.user.pk else ()
+    context = {"browse": browse, "exports": exports, "datasets": own}
+    context |= form_context(request.GET, chosen, counts)
     return render(request, "frontend/run/list.html", context)
 
 

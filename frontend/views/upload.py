@@ -4,10 +4,10 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import trigger_client_event
 
 from frontend.forms import UploadForm, mapping_context, mapping_of
-from frontend.guards import HtmxRequest, engineer
+from frontend.guards import HtmxRequest, engineer, page_of
 from profiling.errors import InvalidInput, NotFound
 from profiling.models import Upload, Workload
-from profiling.selectors.uploads import UNDER_WAY
+from profiling.selectors.uploads import UNDER_WAY, upload_list
 from profiling.services.uploads import upload_choose, upload_map, upload_receive, upload_undo
 
 
@@ -28,7 +28,11 @@ def upload_send(request: HtmxRequest, slug: str) -> HttpResponse:
     uploads = [upload_receive(file=file, user=user, workload=workload, **about)[0] for file in files]
     if request.htmx:
         return render(request, "frontend/upload/_rows.html", {"uploads": uploads})
-    return redirect("upload-detail", uploads[0].pk) if len(uploads) == 1 else redirect("dataset-list")
+    return redirect("upload-detail", uploads[0].pk) if len(uploads) == 1 else redirect("upload-list")
+
+
+def upload_list_page(request: HttpRequest) -> HttpResponse:
+    return render(request, "frontend/upload/list.html", {"page": page_of(request, upload_list())})
 
 
 def upload_page(request: HtmxRequest, pk: int) -> HttpResponse:

@@ -1,17 +1,26 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
+from frontend.browsing import Browse
 from frontend.forms import UploadForm, WorkloadForm, attempt
-from frontend.guards import engineer, page_of
+from frontend.guards import engineer
+from frontend.list_columns import WORKLOAD_COLUMNS, WORKLOAD_KINDS, WORKLOAD_WORDS
+from frontend.small_lists import counted_facets, narrowed
 from modeling.selectors.predictors import predictor_list
+from profiling.models import SavedView, Workload
 from profiling.selectors.uploads import upload_list
 from profiling.selectors.workloads import workload_boards, workload_list
 from profiling.services.workloads import workload_create, workload_update
 
 
 def workload_list_page(request: HttpRequest) -> HttpResponse:
-    return render(request, "frontend/workload/list.html", {"page": page_of(request, workload_list())})
+    found = narrowed(workload_list(), request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
+    browse = Browse(request, "Workloads", SavedView.Page.WORKLOADS, WORKLOAD_COLUMNS, "name")
+    browse.take(found, workload_list(), lambda workload: reverse("workload-detail", args=[workload.slug]))
+    facets = counted_facets(Workload, request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
+    return render(request, "frontend/workload/list.html", {"browse": browse, "facets": facets})
 
 
 def workload_page(request: HttpRequest, slug: str) -> HttpResponse:

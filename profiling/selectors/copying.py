@@ -14,6 +14,7 @@ def export_choices(server: str, filters: Mapping[str, str]) -> dict[str, Any]:
     kinds["csv with provenance"] = {"format": "csv", "package": "true"}
     files = {title: f"{EXPORT}?{urlencode({**_given(filters), **kind})}" for title, kind in kinds.items()}
     return {
+        "query": urlencode(_given(filters)),
         "files": list(files.items()),
         "curl": as_curl(server, filters),
         "python": as_python(server.rstrip("/"), filters),

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from profiling.errors import InvalidInput
 from profiling.filters import RunApiFilter
@@ -8,9 +8,17 @@ from profiling.models import Dataset, DatasetVersion, Run
 from profiling.selectors.exports import Export
 from profiling.selectors.runs import run_list
 
+ADD, REMOVE = "add", "remove"
+
 
 def dataset_list() -> QuerySet[Dataset]:
-    counts = {"version_count": Count("versions"), "latest": Max("versions__number")}
+    newest = DatasetVersion.objects.filter(dataset=OuterRef("pk")).order_by("-number")
+    counts = {
+        "version_count": Count("versions"),
+        "latest": Max("versions__number"),
+        "latest_runs": Subquery(newest.values("run_count")[:1]),
+        "frozen": Max("versions__created"),
+    }
     return Dataset.objects.select_related("owner").annotate(**counts).order_by("name")
 
 
@@ -19,14 +27,38 @@ def version_list(dataset: Dataset) -> QuerySet[DatasetVersion]:
 
 
 def dataset_runs(dataset: Dataset) -> QuerySet[Run]:
-    """The complete runs its filters leave now. InvalidInput for filters that make no sense."""
-    chosen = RunApiFilter(dataset.filters, run_list().filter(state=Run.State.COMPLETE))
-    faults: dict[str, Any] = {name: ["no such filter"] for name in set(dataset.filters) - set(chosen.filters)}
+    """The complete runs its filters leave now, and its steps added or removed in turn. InvalidInput for
+    filters that make no sense."""
+    complete = run_list().filter(state=Run.State.COMPLETE)
+    chosen = _matching(dataset, dataset.filters, complete)
+    for step in dataset.steps:
+        some = _keys(_matching(dataset, step["filters"], complete))
+        if step["take"] == REMOVE:
+            chosen = chosen.exclude(pk__in=some)
+        else:
+            chosen = complete.filter(Q(pk__in=_keys(chosen)) | Q(pk__in=some))
+    return chosen
+
+
+def _matching(dataset: Dataset, filters: dict[str, str], runs: QuerySet[Run]) -> QuerySet[Run]:
+    chosen = RunApiFilter(filters, runs)
+    faults: dict[str, Any] = {name: ["no such filter"] for name in set(filters) - set(chosen.filters)}
     if not chosen.is_valid():
         faults |= chosen.errors
     if faults:
         raise InvalidInput(f"The filters of {dataset.name} make no sense; see errors.", errors=faults)
     return chosen.qs
+
+
+def _keys(runs: QuerySet[Run]) -> QuerySet[Run, Any]:
+    return runs.select_related(None).defer(None).order_by().values("pk")
+
+
+def dataset_holds(dataset: Dataset) -> list[dict[str, Any]]:
+    """What it holds now: runs of each workload on each device model, most first."""
+    names = ("workload__name", "device_model__name", "emulated")
+    rows = dataset_runs(dataset).select_related(None).defer(None).order_by().values(*names)
+    return sorted(rows.annotate(runs=Count("id")), key=lambda row: -row["runs"])
 
 
 def dataset_card(dataset: Dataset, runs: QuerySet[Run], export: Export) -> dict[str, Any]:
@@ -43,6 +75,7 @@ def dataset_card(dataset: Dataset, runs: QuerySet[Run], export: Export) -> dict[
         "emulated": _counts(plain.values_list("emulated").annotate(**per)),
         "flag_bits": _counts(plain.values_list("flag_bits").annotate(**per)),
         **export.provenance(),
+        **({"steps": dataset.steps} if dataset.steps else {}),
     }
 
 

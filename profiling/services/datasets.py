@@ -12,12 +12,14 @@ from profiling.errors import Conflict, Forbidden, InvalidInput
 from profiling.models import Dataset, DatasetRun, DatasetVersion, Run
 from profiling.permissions import has_role
 from profiling.receiving import received
-from profiling.selectors.datasets import dataset_card, dataset_runs
+from profiling.selectors.datasets import ADD, REMOVE, dataset_card, dataset_runs
 from profiling.selectors.exports import Export
 from profiling.services.audit import Action, audit
 from profiling.services.checks import check_fields
 
 MEMBERS_AT_ONCE = 5000
+MOST_STEPS = 50
+ONLY = "only"
 
 
 @transaction.atomic
@@ -45,6 +47,20 @@ def dataset_update(*, dataset: Dataset, user: User, **changes: Any) -> Dataset:
     dataset.save()
     audit(Action.DATASET_CHANGE, dataset, user=user, changed=changes)
     return dataset
+
+
+def dataset_take(*, dataset: Dataset, user: User, take: str, filters: dict[str, str]) -> Dataset:
+    """take: "add" or "remove" the runs that the filters find, or hold "only" those."""
+    if take == ONLY:
+        return dataset_update(dataset=dataset, user=user, filters=filters, steps=[])
+    if take not in (ADD, REMOVE):
+        raise InvalidInput(f"take is {ADD}, {REMOVE} or {ONLY}, not {take!r}.")
+    if not filters:
+        raise InvalidInput(f"Choose by at least one filter which runs to {take}.")
+    if len(dataset.steps) >= MOST_STEPS:
+        raise InvalidInput(f"{dataset} has {MOST_STEPS} steps already. Start again with {ONLY!r}.")
+    steps = [*dataset.steps, {"take": take, "filters": filters}]
+    return dataset_update(dataset=dataset, user=user, steps=steps)
 
 
 def dataset_freeze(*, dataset: Dataset, user: User, notes: str = "") -> DatasetVersion:

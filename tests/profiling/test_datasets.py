@@ -4,7 +4,8 @@ import pytest
 
 from profiling.errors import Conflict, Forbidden, InvalidInput
 from profiling.models import Dataset, DatasetRun, Run, Upload
-from profiling.services.datasets import dataset_create, dataset_freeze, dataset_update
+from profiling.selectors.datasets import dataset_holds, dataset_runs
+from profiling.services.datasets import dataset_create, dataset_freeze, dataset_take, dataset_update
 from profiling.services.runs import run_correct
 from profiling.services.uploads import upload_undo
 
@@ -87,6 +88,40 @@ def test_a_dataset_without_runs_cannot_be_frozen(dataset, eng):
     dataset_update(dataset=dataset, user=eng, filters={"time_ms__lte": "1"})
     with pytest.raises(InvalidInput, match="no complete run"):
         dataset_freeze(dataset=dataset, user=eng)
+
+
+def test_runs_are_added_and_removed_in_turn(dataset, eng, runs):
+    def held():
+        return set(dataset_runs(dataset).values_list("pk", flat=True))
+
+    dataset_take(dataset=dataset, user=eng, take="only", filters={"time_ms__lte": "60"})
+    assert held() == {runs[1].pk}
+    dataset_take(dataset=dataset, user=eng, take="add", filters={"flag": "hot"})
+    assert held() == {runs[0].pk, runs[1].pk}
+    dataset_take(dataset=dataset, user=eng, take="remove", filters={"uploader": "eng", "id__gte": runs[1].pk})
+    assert held() == {runs[0].pk}
+    version = dataset_freeze(dataset=dataset, user=eng)
+    assert (version.run_count, version.card["steps"]) == (1, dataset.steps)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"take": "eat"}, {"filters": {}}, {"filters": {"speling": "1"}}, {"filters": {"cores": "many"}}]
+)
+def test_a_step_that_makes_no_sense_is_refused(dataset, eng, wrong):
+    with pytest.raises(InvalidInput):
+        dataset_take(**{"dataset": dataset, "user": eng, "take": "add", "filters": {"cores": "2"}, **wrong})
+    dataset.refresh_from_db()
+    assert dataset.steps == []
+
+
+def test_steps_are_set_over_rest(api, dataset):
+    step = {"take": "remove", "filters": {"flag": "hot"}}
+    assert api.patch(f"{URL}orin-modes/", {"steps": [step]}).json()["steps"] == [step]
+    assert api.patch(f"{URL}orin-modes/", {"steps": [{"take": "eat", "filters": {}}]}).status_code == 400
+
+
+def test_what_it_holds_is_counted(dataset):
+    assert [row["runs"] for row in dataset_holds(dataset)] == [2]
 
 
 def test_only_its_owner_or_an_administrator_changes_a_dataset(dataset, ada, vera):

@@ -10,6 +10,7 @@ LISTS = (
     "search",
     "workload-list",
     "dataset-list",
+    "upload-list",
     "published-list",
     "run-list",
     "run-explore",
@@ -49,7 +50,9 @@ def test_a_viewer_reads_every_list_while_it_is_empty(name, client, vera):
     assert client.get(reverse(name)).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["workload-list", "run-list", "sweep-list", "device-list", "dataset-list"])
+@pytest.mark.parametrize(
+    "name", ["workload-list", "run-list", "sweep-list", "device-list", "dataset-list", "upload-list"]
+)
 def test_an_empty_list_says_what_it_is_for(name, browser):
     page = browser.get(reverse(name)).content.decode()
     assert '<div class="empty">' in page
@@ -131,7 +134,14 @@ def test_pages_forbid_inline_scripts_and_styles(browser, run):
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("workload-list", 6), ("run-list", 10), ("device-list", 6), ("device-model-list", 4)]
+    ("name", "most"),
+    [
+        ("workload-list", 8),
+        ("run-list", 12),
+        ("device-list", 8),
+        ("device-model-list", 4),
+        ("dataset-list", 8),
+    ],
 )
 def test_a_list_asks_the_database_a_fixed_number_of_times(
     name, most, browser, run, django_assert_max_num_queries

@@ -159,15 +159,27 @@ def circumstances(run: Any) -> list[tuple[str, str]]:
     untold = run.provenance.get("untold") or {}
     told = {**run.provenance, **run.extra}
     return [
-        (name.replace("_", " "), unknown(untold.get(name, "")) if value is None else plainly(value))
+        (in_words(name), unknown(untold.get(name, "")) if value is None else plainly(value))
         for name, value in told.items()
         if name not in SHOWN_ELSEWHERE
     ]
 
 
+SPELLED = {"l4t": "L4T", "jetpack": "JetPack", "pwm": "PWM", "iqr": "IQR"}
+UNIT_WORDS = {"s": "s", "ms": "ms", "mw": "mW", "mj": "mJ", "c": "°C", "khz": "kHz", "pct": "%"}
+
+
+def in_words(name: str) -> str:
+    """'time_iqr_ms' is 'time IQR, ms'."""
+    *words, last = [SPELLED.get(word, word) for word in name.split("_")]
+    if words and last in UNIT_WORDS:
+        return f"{' '.join(words)}, {UNIT_WORDS[last]}"
+    return " ".join([*words, last])
+
+
 def plainly(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name.replace('_', ' ')} {plainly(each)}" for name, each in value.items())
+        return ", ".join(f"{in_words(name)} {plainly(each)}" for name, each in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

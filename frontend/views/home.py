@@ -6,7 +6,7 @@ from django.shortcuts import render
 from frontend.plan_form import question_words
 from modeling.models import Predictor
 from modeling.selectors.plans import plan_list
-from modeling.selectors.predictors import predictor_list
+from modeling.selectors.predictors import newest_ready, predictor_list
 from profiling.models import Sweep, Upload
 from profiling.selectors.devices import alive_since, device_list
 from profiling.selectors.search import search
@@ -26,9 +26,9 @@ def home_page(request: HttpRequest) -> HttpResponse:
         "alive_since": alive_since(),
         "sweeps": sweep_list().filter(state__in=(Sweep.State.PENDING, Sweep.State.RUNNING))[:SHOWN],
         "waiting_uploads": upload_list().filter(state__in=WAITING_FOR_PEOPLE)[:SHOWN],
-        "ready": predictor_list().filter(state=Predictor.State.READY, prediction_set__isnull=False)[:SHOWN],
+        "ready": newest_ready()[:SHOWN],
         "failed_predictors": predictor_list().filter(state=Predictor.State.FAILED)[:SHOWN],
-        "stale_predictors": predictor_list().filter(prediction_set__stale=True)[:SHOWN],
+        "stale_predictors": newest_ready().filter(prediction_set__stale=True)[:SHOWN],
         "plans": [(plan, question_words(plan.question)) for plan in plan_list().order_by("-created")[:SHOWN]],
         "api_address": request.build_absolute_uri("/api/v1/"),
         "failed_uploads": upload_list().filter(state=Upload.State.FAILED)[:SHOWN],

@@ -14,7 +14,7 @@ from frontend.plan_form import PlanForm, address_of, question_words
 from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
 from modeling.selectors.plans import plan_list
-from modeling.selectors.predictors import predictor_list
+from modeling.selectors.predictors import newest_ready
 from modeling.selectors.verifications import verification_of, verifying_boards
 from modeling.services.plans import plan_make, plan_save
 from profiling.errors import Conflict, InvalidInput
@@ -47,7 +47,7 @@ def answered(form: PlanForm) -> dict[str, Any]:
 @webgl_allowed
 def plan_page(request: HttpRequest) -> HttpResponse:
     if not (request.GET.get("workload") and request.GET.get("device_model")):
-        ready = predictor_list().filter(prediction_set__isnull=False)[:50]
+        ready = newest_ready()[:50]
         return render(request, "frontend/plan/choose.html", {"form": PlanForm(request.GET), "ready": ready})
     template = "frontend/plan/_answer.html" if getattr(request, "htmx", False) else "frontend/plan/plan.html"
     return render(request, template, answered(asked_question(request)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from modeling.models import PredictionSet, Predictor
 from profiling.errors import Conflict, NotFound
@@ -18,6 +18,14 @@ def predictor_list() -> QuerySet[Predictor]:
         .prefetch_related("references")
         .defer("artefact", "prediction_set__columns")
     )
+
+
+def newest_ready() -> QuerySet[Predictor]:
+    """Predictors to plan with, of each workload, device model and method the newest only."""
+    same = {name: OuterRef(name) for name in ("workload", "device_model", "method")}
+    ready = {"state": Predictor.State.READY, "prediction_set__isnull": False}
+    newer = Predictor.objects.filter(pk__gt=OuterRef("pk"), **same, **ready)
+    return predictor_list().filter(~Exists(newer), **ready)
 
 
 def set_list() -> QuerySet[PredictionSet]:

@@ -3,6 +3,7 @@ import pytest
 from django.urls import reverse
 
 from frontend.charts import telemetry_figures
+from frontend.templatetags.lab import in_words
 from profiling.models import Run
 from profiling.services.agents import telemetry_store
 
@@ -88,3 +89,9 @@ def test_a_run_still_waiting_says_so(browser, run):
     Run.objects.update(state=Run.State.PENDING, time_ms=None)
     page = browser.get(reverse("run-detail", args=[run.pk])).content.decode()
     assert 'title="not measured yet"' in page
+
+
+def test_circumstances_are_told_in_words_with_units():
+    assert in_words("time_iqr_ms") == "time IQR, ms"
+    assert in_words("l4t") == "L4T"
+    assert in_words("ceiling_c") == "ceiling, °C"

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.urls import reverse
 
-from modeling.answers import PlanQuestion
+from modeling.answers import ANY_MINIBATCH, PlanQuestion
 from modeling.core.objectives import OBJECTIVES
 from profiling.knobs import KNOB_NAMES
 from profiling.models import DeviceModel, Workload
@@ -51,7 +51,7 @@ class PlanForm(forms.Form):
         DeviceModel.objects.all(), to_field_name="slug", empty_label="choose", label="on"
     )
     predictor = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    minibatch = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
+    minibatch = forms.RegexField(rf"^([1-9]\d*|{ANY_MINIBATCH})$", required=False, widget=forms.HiddenInput)
     power_w = ceiling("Power", "W")
     epoch_min = ceiling("Time of an epoch", "min")
     time_ms = ceiling("Time of a minibatch", "ms")
@@ -89,6 +89,20 @@ class PlanForm(forms.Form):
         return forms.TypedChoiceField(
             label=label, choices=[("", "any"), *steps], required=False, coerce=int, empty_value=None
         )
+
+    def clean_minibatch(self) -> int | str | None:
+        size = self.cleaned_data["minibatch"]
+        return size if size == ANY_MINIBATCH else int(size) if size else None
+
+    def offer_minibatches(self, sizes: list[int]) -> None:
+        """A choice where several sizes are predicted; they compete by the time of a sample."""
+        if len(sizes) > 1:
+            choices = [
+                ("", "the workload’s"),
+                (ANY_MINIBATCH, "any, by time a sample"),
+                *((s, s) for s in sizes),
+            ]
+            self.fields["minibatch"].widget = forms.Select(choices=choices)
 
     def question(self) -> PlanQuestion:
         asked = self.cleaned_data
@@ -152,5 +166,8 @@ def question_words(question: dict[str, Any]) -> str:
         f"{question[name] / factor:g} {unit}" for name, (factor, unit) in labels.items() if question[name]
     ]
     aim = AIMS.get(question["objective"], question["objective"])
+    size = question.get("minibatch")
+    if size:
+        aim += " of any minibatch size" if size == ANY_MINIBATCH else f" at minibatch {size}"
     within = f" within {' and '.join(limits)}, risk {question['risk'] * 100:g} %" if limits else ""
     return f"{aim}{within}"

@@ -65,6 +65,7 @@ urlpatterns = [
     path("plan/map/", plan_extras.plan_map, name="plan-map"),
     path("plan/knobs/", plan_extras.plan_knobs, name="plan-knobs"),
     path("plan/best/", plan_extras.plan_best, name="plan-best"),
+    path("plan/budgets/", plan_extras.plan_budgets, name="plan-budgets"),
     path("plan/what-if/", plan_extras.plan_what_if, name="plan-what-if"),
     path("plan/board/", plan_extras.plan_board, name="plan-board"),
     path("plan/modes.csv", plan_extras.plan_modes_file, name="plan-modes"),

@@ -37,6 +37,7 @@ def answered(form: PlanForm) -> dict[str, Any]:
     except Conflict as hindrance:
         return {**pair, "form": form, "hindrance": hindrance.message}
     land = landscape(**pair, predictor_id=question.predictor_id)
+    form.offer_minibatches(land.minibatches)
     boards = verifying_boards(device_model=answer.device_model, emulated=answer.provenance.emulated)
     extras = asked_extras(form.data, pair["device_model"])
     shown = {"answer": answer, "marks": plan_marks(land, answer), "boards": boards, "extras": extras}
@@ -61,7 +62,8 @@ def plan_columns_file(request: HttpRequest) -> HttpResponse:
     land = landscape(
         workload=asked["workload"], device_model=asked["device_model"], predictor_id=asked["predictor"]
     )
-    minibatch = asked["minibatch"] or land.default_minibatch()
+    size = asked["minibatch"]
+    minibatch = size if isinstance(size, int) else land.default_minibatch()
     body = plan_columns(plan_chart_data(land=land, minibatch=minibatch))
     answer = HttpResponse(body, content_type="application/octet-stream")
     answer["Cache-Control"] = f"private, max-age={DAY_S}, immutable"

@@ -4,16 +4,18 @@ import csv
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.gzip import gzip_page
 
 from frontend.charts import plan_rows
 from frontend.plan_extras_form import ExtrasForm, asked_extras, brush_words
 from frontend.plan_figures import curve_figures, map_figure, parallel_figure
 from frontend.views.plan import asked_question
-from modeling.answers import PlanAnswer
+from modeling.answers import BudgetAnswer, PlanAnswer
 from modeling.selectors.board_conf import board_conf
+from modeling.selectors.budgets import other_budgets
 from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.deadlines import cheapest_by
 from modeling.selectors.explorations import best_modes, knob_curves, knob_map, parallel_modes, pinned_modes
@@ -83,6 +85,22 @@ def plan_best(request: HttpRequest) -> HttpResponse:
     best = best_modes(land=asked.land, answer=asked.answer, count=BEST, extents=brush)
     pinned = pinned_modes(land=asked.land, answer=asked.answer, ranks=pins)
     return asked.shown(request, "best", best=best, pinned=pinned, pins=pins, brushed=brush_words(brush))
+
+
+def plan_budgets(request: HttpRequest) -> HttpResponse:
+    asked = asked_of(request)
+    budgets = [
+        shown_budget(request.GET, each) for each in other_budgets(land=asked.land, answer=asked.answer)
+    ]
+    return asked.shown(request, "budgets", budgets=budgets, sizes=len(asked.land.minibatches) > 1)
+
+
+def shown_budget(question: QueryDict, each: BudgetAnswer) -> dict[str, Any]:
+    """With the limit in W, and the planner's address that asks with it."""
+    watts = f"{each.power_mw / 1000:g}"
+    other = question.copy()
+    other["power_w"] = watts
+    return {**vars(each), "watts": watts, "address": f"{reverse('plan')}?{other.urlencode()}"}
 
 
 def plan_what_if(request: HttpRequest) -> HttpResponse:

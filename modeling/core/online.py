@@ -108,26 +108,29 @@ class ThompsonSampling(_Believing):
     """Draws a possible truth from the belief and takes its cheapest mode (§6.1.2; Thompson, 1933).
 
     Modes that were measured count with what was measured, so exploring ends when nothing else may be cheaper.
+    knobs (n, 4 or 5): all modes; those that share a knob's value share a part of their drawn error.
     """
 
-    def __init__(self, believe: Believe, first: int, cost: Cost, seed: int = 0) -> None:
+    def __init__(self, believe: Believe, knobs: IntArray, first: int, cost: Cost, seed: int = 0) -> None:
         super().__init__(believe, seed)
         self.first, self.cost = first, cost
+        self.places = [np.unique(column, return_inverse=True)[1].ravel() for column in knobs.T]
 
     def choose(self) -> int:
         if not self.rows:
             return self.first
         believed = self.prediction()
-        time = believed.time_ms * np.exp(_draw(believed.time_log_sd, self.rng))
-        power = believed.power_mw * np.exp(_draw(believed.power_log_sd, self.rng))
+        time = believed.time_ms * np.exp(self._draw(believed.time_log_sd))
+        power = believed.power_mw * np.exp(self._draw(believed.power_log_sd))
         rows, time[rows], power[rows] = self.history()
         return int(np.argmin(self.cost.of(time, power)))
 
-
-def _draw(log_sd: FloatArray | None, rng: np.random.Generator) -> FloatArray | float:
-    """One error for all modes: neighbouring predictions err together, and separate draws would favour
-    outliers."""
-    return 0.0 if log_sd is None else rng.normal() * log_sd
+    def _draw(self, log_sd: FloatArray | None) -> FloatArray | float:
+        """Neighbours err alike: a draw for each mode favours outliers, one for all would never explore."""
+        if log_sd is None:
+            return 0.0
+        shares = [self.rng.normal(size=place.max() + 1)[place] for place in self.places]
+        return (self.rng.normal() + np.sum(shares, axis=0)) / np.sqrt(1 + len(shares)) * log_sd
 
 
 class GradientDescent:

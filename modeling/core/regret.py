@@ -124,7 +124,9 @@ def _sweep(contest: Contest, seed: int) -> Optimiser:
 
 
 def _thompson(contest: Contest, seed: int) -> Optimiser:
-    return ThompsonSampling(contest.believing(seed), contest.largest, contest.cost, seed)
+    return ThompsonSampling(
+        contest.believing(seed), contest.target.knobs, contest.largest, contest.cost, seed
+    )
 
 
 def _gradient(contest: Contest, seed: int) -> Optimiser:

@@ -38,7 +38,7 @@ def test_a_full_sweep_ends_at_the_best_mode_and_pays_for_it() -> None:
 
 
 def test_thompson_sampling_comes_close_soon_and_regrets_less_than_the_sweep() -> None:
-    done = replay(ThompsonSampling(believe, TOP, COST, seed=1), measure, len(MODES), 40, COST)
+    done = replay(ThompsonSampling(believe, MODES, TOP, COST, seed=1), measure, len(MODES), 40, COST)
     swept = replay(FullSweep(np.arange(len(MODES)), COST), measure, len(MODES), 40, COST)
     assert np.median(done.regret[-10:]) < 0.05
     assert done.cumulative_regret[-1] < swept.cumulative_regret[-1]
@@ -81,4 +81,4 @@ def test_a_budget_no_mode_keeps_is_refused() -> None:
 
 def test_there_is_no_belief_before_the_first_measurement() -> None:
     with pytest.raises(NotFitted):
-        ThompsonSampling(believe, TOP, COST).prediction()
+        ThompsonSampling(believe, MODES, TOP, COST).prediction()

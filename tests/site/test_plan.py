@@ -187,3 +187,20 @@ def test_a_viewer_plans_but_keeps_nothing(client, vera, ready):
 def test_htmx_is_sent_to_the_kept_plan(browser, ready):
     answer = browser.post(reverse("plan-keep"), PAIR, headers={"HX-Request": "true"})
     assert answer["HX-Redirect"] == reverse("plan-detail", args=[Plan.objects.get().pk])
+
+
+def test_several_minibatch_sizes_can_be_chosen_or_compete(browser, resnet, orin, measure, fit):
+    for size in (8, 16, 32):
+        measure(resnet, range(0, 36, 4), minibatch=size)
+    fit()
+    page = browser.get(reverse("plan"), PAIR | {"minibatch": "any"})
+    assert page.context["answer"].question.minibatch == "any"
+    assert 'value="any" selected' in page.content.decode()
+    assert browser.get(reverse("plan"), PAIR | {"minibatch": "32"}).context["answer"].mode.minibatch == 32
+    assert browser.get(reverse("plan-columns"), PAIR | {"minibatch": "any"}).status_code == 200
+    assert browser.get(reverse("plan"), PAIR | {"minibatch": "64"}).status_code == 400
+    assert browser.get(reverse("plan"), PAIR | {"minibatch": "all"}).status_code == 400
+
+
+def test_one_minibatch_size_is_no_choice(ask):
+    assert 'id="id_minibatch"' not in ask().content.decode()

@@ -9,7 +9,15 @@ from django.urls import reverse
 from modeling.selectors.landscape import landscape
 
 PAIR = {"workload": "resnet", "device_model": "orin-mini"}
-SECTIONS = ["plan-parallel", "plan-map", "plan-knobs", "plan-best", "plan-what-if", "plan-board"]
+SECTIONS = [
+    "plan-parallel",
+    "plan-map",
+    "plan-knobs",
+    "plan-best",
+    "plan-budgets",
+    "plan-what-if",
+    "plan-board",
+]
 CONF = """< PARAM TYPE=FILE NAME=CPU_ONLINE >
 CORE_0 /sys/devices/system/cpu/cpu0/online
 < POWER_MODEL ID=0 NAME=MAXN >
@@ -123,3 +131,17 @@ def test_the_modes_are_a_table_to_take_along(ask, resnet, orin):
     assert [float(row["time_ms"]) for row in rows] == pytest.approx(land.prediction.time_ms, rel=1e-5)
     assert {row["origin"] for row in rows} == {"measured", "predicted"}
     assert [row["cores"] for row in rows[::12]] == ["2", "4", "6"]
+
+
+def test_other_budgets_are_round_and_each_asks_the_planner(ask, resnet, orin):
+    page = ask("plan-budgets", power_w=20.5, objective="fastest", cores_max=4)
+    rows = page.context["budgets"]
+    powers = [each["power_mw"] for each in rows]
+    assert powers == sorted(powers)
+    assert 20_500 in powers
+    assert 5 <= len(powers) <= 14
+    assert {power % 1000 for power in powers} <= {0, 500}
+    assert "cores_max=4" in rows[0]["address"]
+    assert f"power_w={rows[0]['watts']}" in rows[0]["address"]
+    times = [each["mode"].time_ms.value for each in rows if each["feasible"]]
+    assert times == sorted(times, reverse=True)

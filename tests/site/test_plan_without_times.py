@@ -30,7 +30,7 @@ def test_what_draws_times_is_refused(browser, guessed, section):
     assert "no time is known" in refused.content.decode()
 
 
-@pytest.mark.parametrize("section", ["plan-best", "plan-what-if", "plan-board"])
+@pytest.mark.parametrize("section", ["plan-best", "plan-budgets", "plan-what-if", "plan-board"])
 def test_what_needs_no_time_is_told(browser, guessed, section):
     assert browser.get(reverse(section), PAIR | {"epochs": 3, "battery_wh": 90}).status_code == 200
 

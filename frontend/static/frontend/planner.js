@@ -223,7 +223,7 @@ form.addEventListener("htmx:configRequest", (event) => {
 for (const name of ["workload", "device_model"]) {
   form.elements[name].addEventListener("change", (event) => {
     event.stopPropagation();
-    for (const hidden of form.querySelectorAll("input[type=hidden], .knob-limits select, [data-extras] select")) hidden.disabled = true;
+    for (const hidden of form.querySelectorAll("input[type=hidden], #id_minibatch, .knob-limits select, [data-extras] select")) hidden.disabled = true;
     for (const input of form.elements) if (input.value === "") input.disabled = true;
     HTMLFormElement.prototype.submit.call(form);
   });

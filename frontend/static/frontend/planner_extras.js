@@ -25,6 +25,7 @@ function load(each) {
 }
 
 function refresh(each) {
+  if (!each) return;
   if (each.open) load(each);
   else delete each.dataset.loaded;
 }
@@ -73,6 +74,13 @@ document.body.addEventListener("htmx:load", () => {
 }, { once: true });
 
 extras.addEventListener("click", (event) => {
+  const budget = event.target.closest("[data-budget]");
+  if (budget && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    powerInput.value = budget.dataset.budget;
+    powerInput.dispatchEvent(new Event("change", { bubbles: true }));
+    return;
+  }
   const button = event.target.closest("[data-pin], [data-unpin], [data-unbrush], [data-open]");
   if (!button) return;
   if (button.dataset.pin) pin(button.dataset.pin);
@@ -107,7 +115,7 @@ form.addEventListener("htmx:configRequest", (event) => {
 document.querySelector("[data-with-question]").addEventListener("click", (event) => {
   event.currentTarget.search = location.search;
 });
-plot.addEventListener("pick-mode", (event) => {
+plot?.addEventListener("pick-mode", (event) => {
   section("best").open = true;
   pin(event.detail);
 });

@@ -90,6 +90,7 @@ urlpatterns = [
     path("views/save/", saved_view.saved_view_save, name="saved-view-save"),
     path("views/<int:pk>/delete/", saved_view.saved_view_delete, name="saved-view-delete"),
     path("runs/<int:pk>/", run.run_page, name="run-detail"),
+    path("runs/<int:pk>/correct/", run.run_correct_page, name="run-correct"),
     path("sweeps/", sweep.sweep_list_page, name="sweep-list"),
     path("sweeps/new/", sweep.sweep_new_page, name="sweep-new"),
     path("sweeps/estimate/", sweep.sweep_estimate_part, name="sweep-expected"),

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from frontend.correction_form import CORRECTION_LABELS
 from frontend.explore_form import REST
 from frontend.plan_extras_form import KNOB_LABELS
 from modeling.answers import Quantity, Shortfall
@@ -18,12 +19,15 @@ from profiling.modes import STRATEGIES
 from profiling.permissions import has_role
 
 register = template.Library()
+TINY = 1e-6
 
 
 def significant(value: float, digits: int = 3) -> str:
     """12.3456 -> '12.3', 4368 -> '4,368', 0.01234 -> '0.0123'; whole digits are never rounded away."""
     if not value:
         return "0"
+    if abs(value) < TINY:
+        return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - floor(log10(abs(value))))
     return f"{value:,.{decimals}f}"
 
@@ -280,3 +284,24 @@ def knob_label(name: str) -> str:
 @register.filter
 def rest_words(name: str) -> str:
     return REST[name]
+
+
+@register.filter
+def correction_label(name: str) -> str:
+    return CORRECTION_LABELS.get(name, "Measured at")
+
+
+@register.filter
+def told_value(value: Any) -> str:
+    """A value as it is stored, in words."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:,.6g}"
+        if isinstance(value, float)
+        else str(value)
+    )

@@ -1,15 +1,21 @@
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from frontend.browsing import Browse
 from frontend.charts import telemetry_figures
+from frontend.correction_form import CorrectionForm
+from frontend.forms import attempt
+from frontend.guards import engineer
 from frontend.run_columns import RUN_COLUMNS
 from frontend.run_form import counted, filtered_runs, filters_asked, form_context
 from profiling.models import Dataset, Run, SavedView
 from profiling.selectors.copying import export_choices
+from profiling.selectors.revisions import run_revisions
 from profiling.selectors.runs import EXCLUDING_FLAGS, run_history
 from profiling.selectors.telemetry import run_telemetry
+from profiling.services.runs import run_correct
 
 
 def run_address(run: Run) -> str:
@@ -43,6 +49,20 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "window": window,
         "window_s": window and window[1] - window[0],
         "unused": not EXCLUDING_FLAGS.isdisjoint(run.flags),
+        "revisions": run_revisions(run),
         "figures": telemetry_figures(run_telemetry(run=run), window),
     }
     return render(request, "frontend/run/detail.html", context)
+
+
+def run_correct_page(request: HttpRequest, pk: int) -> HttpResponse:
+    user, run = engineer(request), get_object_or_404(run_history(), pk=pk)
+    form = CorrectionForm(run, request.POST or None)
+    if form.is_valid():
+        reason, changes = form.cleaned_data["reason"], form.changes()
+        revision = attempt(form, run_correct, run=run, user=user, reason=reason, changes=changes)
+        if revision is not None:
+            messages.success(request, f"This revision has taken the place of run {run.pk}.")
+            return redirect("run-detail", revision.pk)
+    context = {"run": run, "form": form}
+    return render(request, "frontend/run/correct.html", context, status=422 if form.errors else 200)

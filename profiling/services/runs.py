@@ -101,9 +101,9 @@ def run_correct(*, run: Run, user: User, reason: str, changes: dict[str, Any]) -
 
 def _check_correction(run: Run, reason: str, changes: dict[str, Any]) -> None:
     if not reason.strip():
-        raise InvalidInput("Say why the run is corrected.", errors={"reason": ["empty"]})
+        raise InvalidInput("Say why.", errors={"reason": ["Say why the run is corrected."]})
     if not changes:
-        raise InvalidInput("Say what changes.", errors={"changes": ["empty"]})
+        raise InvalidInput("Say what changes.", errors={"changes": ["Say what changes."]})
     if unknown := sorted(set(changes) - set(CORRECTABLE)):
         raise InvalidInput(f"{', '.join(unknown)} cannot be corrected; {', '.join(CORRECTABLE)} can.")
     check_measured(changes)

@@ -13,7 +13,6 @@ from profiling.selectors.runs import run_history
 
 RANGE = ["exact", "gte", "lte"]
 MOST_WORDS = 8
-SHOWN_STATES = [(state.value, state.label) for state in Run.State if state != Run.State.STAGED]
 
 
 class IdFilter(filters.NumberFilter):
@@ -29,7 +28,7 @@ class RunFilter(filters.FilterSet):
         queryset=DeviceModel.objects.all(), to_field_name="slug", label="Device model", empty_label="any"
     )
     device = filters.ModelChoiceFilter(queryset=Device.objects.all(), to_field_name="slug", empty_label="any")
-    state = filters.ChoiceFilter(choices=SHOWN_STATES, empty_label="any")
+    state = filters.ChoiceFilter(choices=Run.State.choices, empty_label="any")
     emulated = filters.ChoiceFilter(
         choices=[("true", "emulated"), ("false", "real")],
         label="Source",

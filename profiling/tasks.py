@@ -5,12 +5,17 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready
 
-from profiling.services import agents, imports, sweeps
+from profiling.services import agents, imports, sweeps, uploads
 
 
 @shared_task
 def upload_work(upload_id: int) -> None:
     imports.upload_work(upload_id=upload_id)
+
+
+@shared_task
+def upload_clear(upload_id: int) -> None:
+    uploads.upload_clear(upload_id=upload_id)
 
 
 @shared_task

@@ -1,5 +1,6 @@
 """The site as people install it: real commands in a folder of their own, on every supported server."""
 
+import json
 import os
 import subprocess
 import sys
@@ -13,13 +14,17 @@ ROOT = Path(__file__).parent.parent
 
 
 def manage(*words: str, data: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return python("manage.py", *words, data=data, **env)
+
+
+def python(*words: str, data: Path, **env: str) -> subprocess.CompletedProcess[str]:
     clean = {
         name: value
         for name, value in os.environ.items()
         if name not in ("DATABASE_URL", "BROKER_URL", "SECRET_KEY")
     }
     return subprocess.run(
-        [sys.executable, "manage.py", *words],
+        [sys.executable, *words],
         cwd=ROOT,
         env={**clean, "JETSONLAB_DATA": str(data), **env},
         capture_output=True,
@@ -42,8 +47,11 @@ def test_the_same_on_postgresql(tmp_path_factory):
         assert done.returncode != 0, "an empty database has no tables"
         manage("migrate", data=folder / "site", DATABASE_URL=url)
         done = manage("seed_catalog", data=folder / "site", DATABASE_URL=url)
+        bench = ("-m", "bench.imports", "--lines", "300", "--json")
+        imported = python(*bench, data=folder / "site", DATABASE_URL=url)
     assert done.returncode == 0, done.stderr
     assert "29,232 power modes" in done.stdout
+    assert json.loads(imported.stdout)["rows"] == 300, imported.stderr
 
 
 @pytest.mark.parametrize(

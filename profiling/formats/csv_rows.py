@@ -15,7 +15,7 @@ from profiling.formats.batches import Batch, Rows, check_rows, named_header
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem, shown
 from profiling.formats.source import Source
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 1 << 21
 MOST_LINES_IN_A_CELL = 50  # a record longer than this is a quote somebody forgot to close
 DELIMITERS = ",\t;|"
 BOM = b"\xef\xbb\xbf"

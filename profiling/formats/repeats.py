@@ -29,33 +29,43 @@ def find_repeats(keys: list[NDArray], outcomes: list[FloatArray], comparable: Bo
 
     keys, outcomes: each (n,). comparable: bool (n,), False where a key is unknown in that row.
     """
-    count = len(comparable)
-    places = np.arange(count)
-    codes = _group_codes(keys, count)
-    first_of_code = np.zeros(codes.max(initial=-1) + 1, dtype=np.int64)
-    first_of_code[codes[::-1]] = places[::-1]
-    first = first_of_code[codes]
-    repeated = (first != places) & comparable
-    differing = np.zeros(count, dtype=bool)
+    first = _first_of_equals(_group_codes(keys, len(comparable)))
+    repeated = (first != np.arange(len(first))) & comparable
+    differing = np.zeros(len(first), dtype=bool)
     for values in outcomes:
         differing |= repeated & (values != values[first]) & ~(np.isnan(values) & np.isnan(values[first]))
     return Repeats(first, repeated, differing)
 
 
+def _first_of_equals(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of the first equal code (n,). By sorting: a hash table of a million takes 100 MB."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(codes)])
+    first = np.empty_like(order)
+    first[order] = np.repeat(order[starts], np.diff(np.append(starts, len(codes))))
+    return first
+
+
 def _group_codes(keys: list[NDArray], count: int) -> NDArray[np.int64]:
     codes, groups = np.zeros(count, dtype=np.int64), 1
     for key in keys:
-        found, distinct = pd.factorize(_whole(key))
-        if groups * len(distinct) > 1 << 60:
+        found, distinct = _coded(np.nan_to_num(key, nan=-1).astype(np.int64))
+        if groups * distinct > 1 << 60:
             codes, seen = pd.factorize(codes)
             groups = len(seen)
-        codes = codes * len(distinct) + found
-        groups *= max(1, len(distinct))
-    return codes if groups <= 4 * count else np.asarray(pd.factorize(codes)[0], dtype=np.int64)
+        codes = codes * distinct + found
+        groups *= max(1, distinct)
+    return codes
 
 
-def _whole(key: NDArray) -> NDArray[np.int64]:
-    return np.nan_to_num(key, nan=-1).astype(np.int64)
+def _coded(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Codes (n,), and how many there may be: counted numbers, such as of repeats, are codes already."""
+    low, high = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+    if high - low < len(key):
+        return key - low, high - low + 1
+    codes, distinct = pd.factorize(key)
+    return codes, len(distinct)
 
 
 def table_repeats(columns: dict[str, FloatArray], apart: list[pa.ChunkedArray]) -> Repeats:
@@ -69,8 +79,12 @@ def table_repeats(columns: dict[str, FloatArray], apart: list[pa.ChunkedArray]) 
 
 
 def _codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    encoded = pc.dictionary_encode(as_text(column.combine_chunks()))
-    return np.asarray(encoded.indices, dtype=np.int64)
+    """Equal cells, equal codes (n,)."""
+    try:
+        return column.cast(pa.int64()).fill_null(-1).to_numpy()
+    except pa.ArrowInvalid:
+        encoded = pc.dictionary_encode(as_text(column.combine_chunks()))
+        return np.asarray(encoded.indices, dtype=np.int64)
 
 
 def report_copies(notes: ProblemList, lines: NDArray[np.int64], found: Repeats) -> None:

@@ -28,6 +28,11 @@ def _flag_bits() -> models.expressions.CombinedExpression:
     return bits
 
 
+def _where_known(*fields: str, name: str) -> models.Index:
+    """Of few runs only: imported ones have neither a sweep nor a corrector, and seldom a device."""
+    return models.Index(fields=list(fields), condition=models.Q(**{f"{fields[0]}__isnull": False}), name=name)
+
+
 class Sweep(models.Model):
     """One request for many Runs on one Device."""
 
@@ -58,17 +63,23 @@ class Sweep(models.Model):
         return f"{self.workload} on {self.device}"
 
 
+class VisibleRuns(models.Manager["Run"]):
+    """Without the runs of a file that is still coming in, or going out again: its runs show all at once."""
+
+    def get_queryset(self) -> models.QuerySet["Run"]:
+        return super().get_queryset().exclude(upload__in=Upload.objects.filter(hidden=True))
+
+
 class Run(models.Model):
     """A Workload at one set of knobs on a board: measured by an agent, or imported from a file.
 
     PENDING -> CLAIMED when an agent takes it -> COMPLETE when delivered, or FAILED with the reason;
     CLAIMED -> PENDING when the agent falls silent; PENDING or CLAIMED -> CANCELLED.
-    Imported runs are STAGED, and shown nowhere, until their whole file is in; then COMPLETE all at once.
+    Imported runs come COMPLETE; while their upload is `hidden`, `Run.objects` has none of them.
     A complete run never changes: a correction is a new run that revises it, COMPLETE -> SUPERSEDED.
     """
 
     class State(models.TextChoices):
-        STAGED = "staged"
         PENDING = "pending"
         CLAIMED = "claimed"
         COMPLETE = "complete"
@@ -76,9 +87,14 @@ class Run(models.Model):
         CANCELLED = "cancelled"
         SUPERSEDED = "superseded"
 
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs")
-    device_model = models.ForeignKey(DeviceModel, on_delete=models.PROTECT, related_name="runs")
-    device = models.ForeignKey(Device, on_delete=models.PROTECT, related_name="runs", null=True, blank=True)
+    # Those without an index of their own are first in one of those below; each costs an import dear.
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs", db_index=False)
+    device_model = models.ForeignKey(
+        DeviceModel, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )
+    device = models.ForeignKey(
+        Device, on_delete=models.PROTECT, related_name="runs", null=True, blank=True, db_index=False
+    )
     state = models.CharField(max_length=20, choices=State.choices, default=State.COMPLETE)
     emulated = models.BooleanField(default=False)
 
@@ -109,7 +125,9 @@ class Run(models.Model):
     extra = models.JSONField(default=dict, blank=True, help_text="fields of the source we have no column for")
     provenance = models.JSONField(default=dict, blank=True)
 
-    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="runs", null=True, blank=True)
+    sweep = models.ForeignKey(
+        Sweep, on_delete=models.PROTECT, related_name="runs", null=True, blank=True, db_index=False
+    )
     order = models.PositiveIntegerField(null=True, blank=True, help_text="place in its sweep")
     attempts = models.PositiveSmallIntegerField(default=0)
     claimed_at = models.DateTimeField(null=True, blank=True)
@@ -121,11 +139,19 @@ class Run(models.Model):
         "self", on_delete=models.CASCADE, related_name="revised_by", null=True, blank=True
     )
     corrected_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, related_name="+", null=True, blank=True
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        null=True,
+        blank=True,
+        db_index=False,
     )
     correction = models.TextField(blank=True, help_text="why it revises the other run")
     measured_at = models.DateTimeField(null=True, blank=True)
     created = models.DateTimeField(auto_now_add=True)
+
+    objects = VisibleRuns()
+    everything: models.Manager["Run"] = models.Manager()
 
     class Meta:
         ordering = ["-id"]
@@ -133,7 +159,9 @@ class Run(models.Model):
             # Wide, since it alone answers facets, ranges and heat maps, whatever the filters.
             models.Index(fields=BROWSED, name="run_browse"),
             models.Index(fields=["device_model", "state"], name="run_board_state"),
-            models.Index(fields=["device", "state"], name="run_device_state"),
+            _where_known("device", "state", name="run_device_state"),
+            _where_known("sweep", name="run_sweep"),
+            _where_known("corrected_by", name="run_corrected_by"),
         ]
 
     def __str__(self) -> str:

@@ -80,9 +80,15 @@ class Upload(models.Model):
     )
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True, blank=True)
+    hidden = models.BooleanField(
+        default=False, help_text="its runs are on their way in or out, and nobody sees any of them"
+    )
 
     class Meta:
         ordering = ["-created"]
+        indexes = [
+            models.Index(fields=["hidden"], condition=models.Q(hidden=True), name="upload_hidden"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["uploader", "idempotency_key"],

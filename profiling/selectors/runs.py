@@ -43,13 +43,11 @@ def run_list() -> QuerySet[Run]:
 
 
 def run_history() -> QuerySet[Run]:
-    """With the runs that corrections revise; files still being imported show none."""
+    """With the runs that corrections revise."""
     heavy = ("problems", "notes", "mapping", "proposal")
-    return (
-        Run.objects.exclude(state=Run.State.STAGED)
-        .select_related("workload", "device_model", "device", "upload__uploader", "corrected_by")
-        .defer(*(f"upload__{name}" for name in heavy))
-    )
+    return Run.objects.select_related(
+        "workload", "device_model", "device", "upload__uploader", "corrected_by"
+    ).defer(*(f"upload__{name}" for name in heavy))
 
 
 def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Run]:

@@ -3,26 +3,25 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from django.db import transaction
+
+from profiling.bulk import rows_write
 from profiling.errors import InvalidInput
 from profiling.formats import Log, Parsed, Problem, Runs
 from profiling.models import Run, Telemetry, Upload
 from profiling.services.import_log import log_chunks, log_run
-from profiling.services.import_rows import parsed_runs
+from profiling.services.import_rows import parsed_rows, parsed_runs
 from profiling.services.import_runs import folder_facts, folder_telemetry
-
-
-class Staged(NamedTuple):
-    run: Run
-    telemetry: list[Telemetry] = []  # noqa: RUF012 (never added to)
 
 
 @dataclass(frozen=True)
 class Content:
-    """runs: makes them, as often as asked. attached: telemetry for the run the user named, instead of runs.
+    """write: stores the runs in short transactions, telling after each how many that were.
 
-    good: how many lines, runs or samples come in. line_count: how many there are, good or bad.
+    attached: telemetry for the run the user named, instead of runs. good: how many lines, runs or samples
+    come in. line_count: how many there are, good or bad.
     """
 
     format: str
@@ -32,7 +31,7 @@ class Content:
     problem_count: int
     notes: list[Problem]
     mapping: dict[str, Any] | None = None
-    runs: Callable[[], Iterator[Staged]] = field(default=lambda: iter(()))
+    write: Callable[[], Iterator[int]] = field(default=lambda: iter(()))
     run_count: int = 0
     attached: list[Telemetry] = field(default_factory=list)
 
@@ -44,10 +43,10 @@ def content_of(*, upload: Upload, read: Parsed | Log | Runs) -> Content:
         raise InvalidInput(f"{upload.filename} is no telemetry log, so it cannot be added to a run.")
     if isinstance(read, Runs):
         return _of_table(read.parsed, partial(_folders, upload, read))
-    return _of_table(read, lambda: (Staged(run) for run in parsed_runs(upload=upload, parsed=read)))
+    return _of_table(read, partial(_write_table, upload, read))
 
 
-def _of_table(parsed: Parsed, runs: Callable[[], Iterator[Staged]]) -> Content:
+def _of_table(parsed: Parsed, write: Callable[[], Iterator[int]]) -> Content:
     return Content(
         format=parsed.format,
         good=len(parsed),
@@ -56,18 +55,33 @@ def _of_table(parsed: Parsed, runs: Callable[[], Iterator[Staged]]) -> Content:
         problem_count=parsed.problem_count,
         notes=parsed.notes,
         mapping=parsed.mapping.to_json(),
-        runs=runs,
+        write=write,
         run_count=len(parsed),
     )
 
 
-def _folders(upload: Upload, read: Runs) -> Iterator[Staged]:
+def _write_table(upload: Upload, parsed: Parsed) -> Iterator[int]:
+    for rows, shared in parsed_rows(upload=upload, parsed=parsed):
+        rows_write(Run, rows, shared)
+        yield len(rows)
+
+
+def _folders(upload: Upload, read: Runs) -> Iterator[int]:
     for run in parsed_runs(upload=upload, parsed=read.parsed):
         assert run.line is not None  # a table's rows have their place
         measured = read.run_of(run.line)
         for name, value in folder_facts(run, measured).items():
             setattr(run, name, value)
-        yield Staged(run, folder_telemetry(upload, run, measured))
+        yield _write_run(run, folder_telemetry(upload, run, measured))
+
+
+@transaction.atomic
+def _write_run(run: Run, chunks: list[Telemetry]) -> int:
+    run.save(force_insert=True)
+    for chunk in chunks:
+        chunk.run = run
+    Telemetry.objects.bulk_create(chunks)
+    return 1
 
 
 def _of_log(upload: Upload, log: Log) -> Content:
@@ -82,4 +96,6 @@ def _of_log(upload: Upload, log: Log) -> Content:
     chunks = log_chunks(upload, log)
     if upload.run_id:
         return Content(**shared, attached=chunks)
-    return Content(**shared, runs=lambda: iter([Staged(log_run(upload, log), chunks)]), run_count=1)
+    return Content(
+        **shared, write=lambda: (_write_run(run, chunks) for run in [log_run(upload, log)]), run_count=1
+    )

@@ -43,7 +43,6 @@ def log_run(upload: Upload, log: Log) -> Run:
         workload=upload.workload,
         device_model=upload.device_model,
         device_id=upload.device_id,
-        state=Run.State.STAGED,
         emulated=upload.emulated,
         upload=upload,
         line=1,

@@ -1,113 +1,143 @@
-"""The good lines of a file as runs: what is not known stays null, with its reason."""
+"""The good lines of a file as runs, whole columns at a time: what is unknown stays null, with its reason."""
 
-import re
-from collections.abc import Callable, Iterator
-from datetime import datetime
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+from django.utils import timezone
+from numpy.typing import NDArray
 
-from profiling.flags import FLAGS
 from profiling.formats import Parsed
 from profiling.knobs import KNOB_NAMES
 from profiling.models import DeviceModel, Run, Upload
+from profiling.services.import_extras import adopted, extra_json
 
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+ROWS_AT_ONCE = 20_000  # a quarter of a second of writing, which is how long others may have to wait
 MEASURED = ("time_ms", "power_mw", "energy_mj")
+GIVEN = (*KNOB_NAMES, "minibatch", *MEASURED, "throughput_per_s")
+WHOLE = (*KNOB_NAMES, "minibatch")
 EMPTY = "empty in the file"
+AS_JSON = ("flags", "unknowns", "extra", "provenance")
 
 
-def parsed_runs(*, upload: Upload, parsed: Parsed) -> Iterator[Run]:
-    """One staged run a line."""
-    workload, board = upload.workload, upload.device_model
-    assert workload is not None  # upload_receive asks for both
-    assert board is not None
-    modes = _mode_ids(board)
-    for facts, extra in zip(_facts(parsed.rows), _facts(parsed.extras), strict=True):
-        knobs = tuple(facts.get(name) for name in KNOB_NAMES)
-        yield Run(
-            workload=workload,
-            device_model=board,
-            device_id=upload.device_id,
-            state=Run.State.STAGED,
-            emulated=upload.emulated,
-            upload=upload,
-            line=facts["line"],
-            power_mode_id=modes.get(knobs),
-            **_measured(facts, workload.minibatch, parsed.unknown),
-            **adopted({name: value for name, value in extra.items() if value not in (None, "")}),
+class RunRows(NamedTuple):
+    """Runs as columns of their table in the database: what differs, and what all of them share."""
+
+    rows: pa.Table
+    shared: dict[str, Any]
+
+
+def parsed_rows(*, upload: Upload, parsed: Parsed) -> Iterator[RunRows]:
+    """A run a line, some at a time, in the order of their modes: an index filled in its own order is
+    written once, and not page by page all over."""
+    shared, mode_ids = _shared(upload), _mode_ids(upload)
+    order = _order(parsed.rows)
+    for start in range(0, len(order), ROWS_AT_ONCE):
+        places = order[start : start + ROWS_AT_ONCE]
+        rows, extras = parsed.rows.iloc[places], parsed.extras.iloc[places]
+        columns = _measured(_given(rows), upload, parsed.unknown, mode_ids)
+        found, kept = adopted(pa.Table.from_pandas(extras, preserve_index=False))
+        columns |= {"line": pa.array(rows["line"].to_numpy()), "extra": extra_json(kept, len(rows)), **found}
+        yield RunRows(
+            pa.table(columns), {name: as_is for name, as_is in shared.items() if name not in columns}
         )
 
 
-def _measured(facts: dict[str, Any], minibatch: int, unknown: dict[str, str]) -> dict[str, Any]:
-    fields: dict[str, Any] = {name: facts.get(name) for name in (*KNOB_NAMES, *MEASURED)}
-    fields["minibatch"] = facts.get("minibatch") or minibatch
-    provenance = {}
-    if "minibatch" not in facts:
-        provenance["minibatch"] = "the workload's; the file names none"
-    if fields["time_ms"] is None and (throughput := facts.get("throughput_per_s")):
-        fields["time_ms"] = 1000 * fields["minibatch"] / throughput
-        provenance["time_ms"] = "minibatch size / samples per second"
-    if fields["energy_mj"] is None and fields["time_ms"] is not None and fields["power_mw"] is not None:
-        fields["energy_mj"] = fields["time_ms"] * fields["power_mw"] / 1000
-        provenance["energy_mj"] = "time × power"
-    unknowns = {name: unknown.get(name, EMPTY) for name, value in fields.items() if value is None}
-    return {**fields, "provenance": provenance, "unknowns": unknowns}
+def parsed_runs(*, upload: Upload, parsed: Parsed) -> Iterator[Run]:
+    """The same as objects, unsaved, for the few that have more to them than a row."""
+    for rows, shared in parsed_rows(upload=upload, parsed=parsed):
+        for row in rows.to_pylist():
+            texts = {name: json.loads(row[name]) for name in AS_JSON if name in row}
+            yield Run(**shared | row | texts)
 
 
-def adopted(extra: dict[str, Any]) -> dict[str, Any]:
-    """Further fields of a run that columns are named after; what does not read as one stays in `extra`."""
-    found: dict[str, Any] = {}
-    for name, read in READERS.items():
-        if name in extra and (value := read(str(extra[name]))) is not None:
-            found[name] = value
-    return {**found, "extra": {name: value for name, value in extra.items() if name not in found}}
+def _shared(upload: Upload) -> dict[str, Any]:
+    return {
+        "workload_id": upload.workload_id,
+        "device_model_id": upload.device_model_id,
+        "device_id": upload.device_id,
+        "upload_id": upload.pk,
+        "state": Run.State.COMPLETE.value,
+        "emulated": upload.emulated,
+        "flags": [],
+        "attempts": 0,
+        "failure": "",
+        "correction": "",
+        "created": timezone.now(),
+    }
 
 
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 <= value < float("inf") else None
+def _given(rows: pd.DataFrame) -> dict[str, FloatArray]:
+    """Every field (n,), NaN where it is unknown."""
+    nothing = np.full(len(rows), np.nan)
+    return {
+        name: rows[name].to_numpy(dtype=np.float64, na_value=np.nan) if name in rows else nothing
+        for name in GIVEN
+    }
 
 
-def _count(text: str) -> int | None:
-    value = _number(text)
-    return int(value) if value is not None and value.is_integer() and value < 2**31 else None
+def _order(rows: pd.DataFrame) -> NDArray[np.intp]:
+    known = [rows[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in WHOLE if name in rows]
+    return np.lexsort([rows["line"].to_numpy(), *reversed(known)])
 
 
-def _flags(text: str) -> list[str] | None:
-    """ "throttled, hot", or as JSON writes it; None when it holds anything else."""
-    words = re.findall(r"\w+", text)
-    return words if all(word in FLAGS for word in words) else None
+def _measured(
+    given: dict[str, FloatArray], upload: Upload, unknown: Mapping[str, str], mode_ids: FloatArray
+) -> dict[str, pa.Array]:
+    workload, board = upload.workload, upload.device_model
+    assert workload is not None  # upload_receive asks for both
+    assert board is not None
+    fields = dict(given)
+    throughput = fields.pop("throughput_per_s")
+    no_size = np.isnan(given["minibatch"])
+    fields["minibatch"] = np.where(no_size, workload.minibatch, given["minibatch"])
+    fields["time_ms"] = _else(given["time_ms"], 1000 * fields["minibatch"] / throughput)
+    fields["energy_mj"] = _else(given["energy_mj"], fields["time_ms"] * fields["power_mw"] / 1000)
+    why_known = {
+        "minibatch": ("the workload's; the file names none", no_size),
+        "time_ms": ("minibatch size / samples per second", _filled("time_ms", given, fields)),
+        "energy_mj": ("time × power", _filled("energy_mj", given, fields)),
+    }
+    why_unknown = {name: (unknown.get(name, EMPTY), np.isnan(values)) for name, values in fields.items()}
+    columns = {
+        name: pa.array(values, pa.int64() if name in WHOLE else pa.float64(), from_pandas=True)
+        for name, values in fields.items()
+    }
+    ranks = board.ranges.ranks(np.stack([np.nan_to_num(given[name], nan=-1) for name in KNOB_NAMES], axis=1))
+    columns["power_mode_id"] = pa.array(mode_ids[ranks], pa.int64(), from_pandas=True)
+    return columns | {"provenance": _reasons(why_known), "unknowns": _reasons(why_unknown)}
 
 
-def _moment(text: str) -> datetime | None:
-    """A date and time with its zone; without one it could be any of 24 hours."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
+def _else(values: FloatArray, others: FloatArray) -> FloatArray:
+    return np.where(np.isnan(values), others, values)
 
 
-READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("time_sd_ms", "fetch_ms", "compute_ms"), _number),
-    **dict.fromkeys(("minibatches", "power_samples"), _count),
-    "flags": _flags,
-    "measured_at": _moment,
-}
+def _filled(name: str, before: dict[str, FloatArray], after: dict[str, FloatArray]) -> BoolArray:
+    return np.isnan(before[name]) & ~np.isnan(after[name])
 
 
-def _mode_ids(device_model: DeviceModel) -> dict[tuple[int | None, ...], int]:
-    rows = device_model.power_modes.values_list(*KNOB_NAMES, "pk")
-    return {(cores, cpu, gpu, mem): pk for cores, cpu, gpu, mem, pk in rows.iterator()}
+def _reasons(why: dict[str, tuple[str, BoolArray]]) -> pa.Array:
+    """The reasons that hold in each row as JSON (n,). why: field → reason, where it holds (n,)."""
+    codes = sum(holds.astype(np.int64) << place for place, (_, holds) in enumerate(why.values()))
+    distinct, places = np.unique(codes, return_inverse=True)
+    texts = [
+        json.dumps({name: why[name][0] for bit, name in enumerate(why) if code >> bit & 1})
+        for code in distinct.tolist()
+    ]
+    return pa.array(texts, pa.string()).take(pa.array(places))
 
 
-def _facts(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Each row as plain Python values, None where unknown."""
-    names = [str(name) for name in table.columns]
-    columns = [column.astype(object).where(column.notna(), None).tolist() for _, column in table.items()]
-    if not columns:
-        return ({} for _ in range(len(table)))
-    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+def _mode_ids(upload: Upload) -> FloatArray:
+    """The stored mode of each rank (modes + 1,), NaN where there is none, as of rank -1: no legal mode."""
+    board: DeviceModel | None = upload.device_model
+    assert board is not None
+    ids = np.full(board.mode_count + 1, np.nan)
+    for rank, pk in board.power_modes.values_list("rank", "pk").iterator():
+        ids[rank] = pk
+    return ids

@@ -5,13 +5,12 @@ import io
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from profiling import formats
@@ -19,8 +18,8 @@ from profiling.errors import Conflict, InvalidInput, LabError
 from profiling.formats import Limits, Log, Mapping, MappingNeeded, Problem
 from profiling.models import Run, Telemetry, Upload
 from profiling.receiving import incoming_folder
-from profiling.services.import_content import Content, Staged, content_of
-from profiling.services.uploads import WORK, runs_remove, runs_tell
+from profiling.services.import_content import Content, content_of
+from profiling.services.uploads import GONE, WORK, runs_remove, runs_tell, upload_clear
 from profiling.telemetry import TIME
 from profiling.wake import wake_worker
 
@@ -28,7 +27,6 @@ State = Upload.State
 WORKABLE = (State.RECEIVED, State.READING, State.IMPORTING)
 LEASE = timedelta(minutes=5)
 LEFTOVER = timedelta(days=1)
-RUNS_AT_ONCE = 2000
 PROBLEMS_SHOWN = 100
 
 
@@ -59,6 +57,8 @@ def uploads_wake() -> int:
     for pk in open_ids:
         Upload.objects.filter(pk=pk, worked_until__lt=timezone.now()).update(worked_until=None)
         wake_worker(WORK, pk)
+    for pk in list(Upload.objects.filter(hidden=True, state__in=GONE).values_list("pk", flat=True)):
+        upload_clear(upload_id=pk)
     for part in incoming_folder().glob("*.part"):
         if part.stat().st_mtime < (timezone.now() - LEFTOVER).timestamp():
             part.unlink(missing_ok=True)
@@ -113,31 +113,22 @@ def upload_import(*, upload: Upload, content: Content) -> None:
 
 
 def _stage(upload: Upload, content: Content) -> None:
-    """In short transactions, so that others may write meanwhile; nobody sees staged runs."""
-    _save(upload, state=State.IMPORTING, rows_total=content.good, rows_done=0)
-    runs_remove(_staged(upload.pk))
-    runs, done = content.runs(), 0
-    while batch := list(islice(runs, RUNS_AT_ONCE)):
-        _store(batch)
-        done += len(batch)
+    """In short transactions, so that others may write meanwhile; nobody sees runs of a hidden upload."""
+    _save(upload, state=State.IMPORTING, hidden=True, rows_total=content.good, rows_done=0)
+    runs_remove(upload.pk)
+    done = 0
+    for written in content.write():
+        done += written
         _progress(upload, done)
-
-
-@transaction.atomic
-def _store(batch: list[Staged]) -> None:
-    Run.objects.bulk_create([staged.run for staged in batch])
-    for run, chunks in batch:
-        for chunk in chunks:
-            chunk.run = run
-    Telemetry.objects.bulk_create([chunk for staged in batch for chunk in staged.telemetry])
 
 
 @transaction.atomic
 def _publish(upload: Upload, content: Content) -> None:
     mine = Upload.objects.filter(pk=upload.pk, state=State.IMPORTING)
-    if not mine.update(state=State.DONE, finished=timezone.now(), rows_imported=content.good):
+    done = {"state": State.DONE, "finished": timezone.now(), "rows_imported": content.good}
+    if not mine.update(hidden=False, **done):
         raise Conflict(f"{upload.filename} changed while it was imported; nothing of it is kept.")
-    if _staged(upload.pk).update(state=Run.State.COMPLETE) != content.run_count:
+    if Run.everything.filter(upload=upload).count() != content.run_count:
         raise Conflict(f"{upload.filename} was imported by two workers at once. Send it again.")
     if content.attached:
         _attach(upload, content.attached)
@@ -173,11 +164,7 @@ def _save(upload: Upload, **fields: object) -> None:
 def _fail(upload_id: int, failure: str) -> None:
     mine = Upload.objects.filter(pk=upload_id, state__in=WORKABLE)
     if mine.update(state=State.FAILED, failure=failure, finished=timezone.now()):
-        runs_remove(_staged(upload_id))
-
-
-def _staged(upload_id: int) -> QuerySet[Run]:
-    return Run.objects.filter(upload=upload_id, state=Run.State.STAGED)
+        upload_clear(upload_id=upload_id)
 
 
 def _report(upload: Upload, content: Content) -> None:

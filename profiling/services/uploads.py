@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from profiling.errors import Conflict, Forbidden, InvalidInput, LabError, TooLarge
@@ -18,6 +17,7 @@ from profiling.wake import wake_worker
 
 State = Upload.State
 WORK = "profiling.tasks.upload_work"
+CLEAR = "profiling.tasks.upload_clear"
 ON_BAD_LINES = ("ask", "good", "nothing")
 REPEATS = ("refuse", "keep")
 GONE = (State.REJECTED, State.UNDONE, State.FAILED)
@@ -123,23 +123,31 @@ def upload_choose(*, upload: Upload, user: User, choice: str) -> Upload:
 
 @transaction.atomic
 def upload_undo(*, upload: Upload, user: User) -> Upload:
-    """Take every run of the file away again. The file is kept, and may be sent once more."""
-    _step(upload, user, (State.DONE,), state=State.UNDONE, finished=timezone.now())
+    """Take every run of the file away again, all at once. The file is kept, and may be sent once more."""
+    _step(upload, user, (State.DONE,), state=State.UNDONE, hidden=True, finished=timezone.now())
     if log := Upload.objects.filter(run__upload=upload).exclude(state__in=GONE).first():
         raise Conflict(f"{log.filename} is the telemetry of run {log.run_id} of this file. Undo it first.")
     if frozen := DatasetVersion.objects.filter(runs__upload=upload).first():
         raise Conflict(f"Runs of {upload.filename} are in {frozen}, a frozen dataset, so they stay.")
-    Telemetry.objects.filter(upload=upload).delete()
-    runs_remove(Run.objects.filter(upload=upload))
+    Telemetry.objects.filter(upload=upload).exclude(run__upload=upload).delete()
     runs_tell(upload)
+    wake_worker(CLEAR, upload.pk)
     audit(Action.UPLOAD_UNDO, upload, user=user)
     return upload
 
 
-def runs_remove(runs: QuerySet[Run]) -> None:
-    """Some at a time, since a deletion gathers in memory what it deletes."""
+def upload_clear(*, upload_id: int) -> None:
+    """Delete what nobody sees any more of a file that was undone, or failed on its way in."""
+    if Upload.objects.filter(pk=upload_id, hidden=True, state__in=GONE).exists():
+        runs_remove(upload_id)
+        Upload.objects.filter(pk=upload_id).update(hidden=False)
+
+
+def runs_remove(upload_id: int) -> None:
+    """Some at a time, each in a short transaction: a deletion gathers in memory what it deletes."""
+    runs = Run.everything.filter(upload=upload_id)
     while some := list(runs.values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
-        Run.objects.filter(pk__in=some).delete()
+        Run.everything.filter(pk__in=some).delete()
 
 
 def runs_tell(upload: Upload) -> None:

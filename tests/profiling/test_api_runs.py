@@ -13,11 +13,12 @@ HIGH = {"cores": 6, "cpu_khz": 2_201_600, "gpu_khz": 1_300_500, "mem_khz": 3_199
 def runs(resnet, orin, board, eng) -> list[Run]:
     pair = {"workload": resnet, "device_model": orin, "minibatch": 16}
     upload = Upload.objects.create(filename="sweep.csv", size=1, sha256="a" * 64, uploader=eng)
+    half = Upload.objects.create(filename="half.csv", size=1, sha256="b" * 64, uploader=eng, hidden=True)
     return [
         Run.objects.create(**pair, **LOW, time_ms=100, power_mw=10_000, upload=upload, line=2),
         Run.objects.create(**pair, **HIGH, time_ms=50, power_mw=30_000, device=board, flags=["throttled"]),
         Run.objects.create(**pair, **HIGH, time_ms=55, power_mw=31_000, emulated=True),
-        Run.objects.create(**pair, **HIGH, state="staged"),
+        Run.objects.create(**pair, **HIGH, upload=half),
     ]
 
 

@@ -11,6 +11,7 @@ URL = "/api/v1/runs/"
 def runs(resnet, orin, board, eng):
     other = Workload.objects.create(slug="bert", name="BERT", kind="inference", network="B", minibatch=4)
     upload = Upload.objects.create(filename="a.csv", size=1, sha256="a" * 64, uploader=eng)
+    half = Upload.objects.create(filename="half.csv", size=1, sha256="b" * 64, uploader=eng, hidden=True)
     mode = {"cpu_khz": 268_800, "mem_khz": 665_600, "device_model": orin, "minibatch": 16}
 
     def run(workload, cores, gpu_khz, time_ms, **more):
@@ -23,7 +24,7 @@ def runs(resnet, orin, board, eng):
         run(resnet, 4, 318_750, 90.0, emulated=True),
         run(other, 4, 318_750, 80.0, flags=["hot"]),
         run(other, 6, 318_750, 1.0, state="superseded"),
-        run(other, 6, 318_750, 1.0, state="staged"),
+        run(other, 6, 318_750, 1.0, upload=half),
     ]
 
 

@@ -191,7 +191,9 @@ def test_a_repeated_file_leaves_nothing_in_the_spool(send):
 def test_undo_takes_every_run_away_and_the_file_may_come_again(worked, eng, resnet, orin):
     upload = worked(GOOD)
     upload_undo(upload=upload, user=eng)
-    assert (upload.state, Run.objects.count()) == ("undone", 0)
+    assert (upload.state, Run.objects.count(), Run.everything.count()) == ("undone", 0, 2)
+    assert uploads_wake() == 0
+    assert Run.everything.count() == 0
     assert upload.file.size == len(GOOD)
     assert worked(GOOD).pk != upload.pk
     assert Run.objects.count() == 2
@@ -248,8 +250,8 @@ def test_a_worker_that_breaks_off_leaves_no_run(send, monkeypatch):
 
 def test_a_killed_worker_is_followed_by_another(send, resnet, orin):
     upload, _ = send(GOOD)
-    Upload.objects.update(state="importing", worked_until="2020-01-01T00:00Z")
-    Run.objects.create(upload=upload, state="staged", workload=resnet, device_model=orin, minibatch=16)
+    Upload.objects.update(state="importing", hidden=True, worked_until="2020-01-01T00:00Z")
+    Run.objects.create(upload=upload, workload=resnet, device_model=orin, minibatch=16)
     assert uploads_wake() == 1
     assert work(upload).state == "done"
     assert Run.objects.count() == 2
@@ -257,8 +259,10 @@ def test_a_killed_worker_is_followed_by_another(send, resnet, orin):
 
 def test_runs_show_only_when_the_whole_file_is_in(send, resnet, orin):
     upload, _ = send(GOOD)
-    Run.objects.create(upload=upload, state="staged", workload=resnet, device_model=orin, minibatch=16)
+    Run.objects.create(upload=upload, workload=resnet, device_model=orin, minibatch=16)
+    Upload.objects.update(hidden=True)
     assert not run_list().exists()
+    assert not resnet.runs.exists()
 
 
 def test_an_emulated_board_marks_its_runs(worked, board):

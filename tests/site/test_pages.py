@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from profiling.models import Device, DeviceModel, Run, Workload
+from profiling.models import Device, DeviceModel, Run, Upload, Workload
 from profiling.services.sweeps import sweep_request
 
 LISTS = (
@@ -93,8 +93,9 @@ def test_runs_are_filtered_by_the_address(browser, run, resnet):
     assert "No run matches these filters" in none.content.decode()
 
 
-def test_unfinished_imports_are_not_shown(browser, run):
-    Run.objects.update(state=Run.State.STAGED)
+def test_unfinished_imports_are_not_shown(browser, run, eng):
+    half = Upload.objects.create(filename="half.csv", size=1, sha256="b" * 64, uploader=eng, hidden=True)
+    Run.objects.update(upload=half)
     assert browser.get(reverse("run-list")).context["browse"].items == []
 
 

@@ -1,0 +1,167 @@
+"""Importing a CSV of a million lines against pandas.read_csv of it, and how the site answers meanwhile.
+
+    python -m bench.imports [--lines 1000000] [--json]
+
+Into a lab of its own, thrown away afterwards, or into the database that DATABASE_URL names. The import is all
+a worker does: recognise, check every line, resolve modes, write runs, show them. Meanwhile a page is asked
+for, and a row written, again and again. Memory: the worker's own, and with the pages of files it has mapped.
+"""
+
+import argparse
+import io
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import django
+
+BOARD, WORKLOAD = "agx-orin", "bench-import"
+PAUSE_S = 0.05
+
+
+def write_csv(path: Path, lines: int) -> None:
+    """Every mode some times over, told apart by a column, as a harness that repeats would write it."""
+    import numpy as np
+    import pandas as pd
+
+    from profiling.models import DeviceModel
+
+    draw = np.random.default_rng(1)
+    modes = DeviceModel.objects.get(slug=BOARD).ranges.all_modes()
+    cores, cpu, gpu, mem = modes[draw.integers(0, len(modes), lines)].T
+    time_ms = 5e8 / (gpu + 0.3 * cpu) * draw.normal(1, 0.02, lines)
+    power_mw = (5000 + gpu / 60 + cores * cpu / 1000) * draw.normal(1, 0.02, lines)
+    table = {"cores": cores, "cpu_khz": cpu, "gpu_khz": gpu, "mem_khz": mem}
+    table |= {"time_ms": time_ms.round(3), "power_mw": power_mw.round(1), "repeat": np.arange(lines)}
+    pd.DataFrame(table).to_csv(path, index=False)
+
+
+def inventory() -> None:
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    from profiling.models import DeviceModel, Workload
+
+    call_command("migrate", verbosity=0)
+    if not DeviceModel.objects.filter(slug=BOARD).exists():
+        call_command("seed_catalog", stdout=io.StringIO())
+    User.objects.get_or_create(username="bench", defaults={"is_superuser": True})
+    fields = {"name": "Bench import", "kind": "training", "network": "N", "minibatch": 16}
+    Workload.objects.get_or_create(slug=WORKLOAD, defaults=fields)
+
+
+def import_file(path: Path) -> dict[str, float]:
+    """In a process of its own, so that its peak memory is its own."""
+    from django.contrib.auth.models import User
+
+    from profiling.models import DeviceModel, Workload
+    from profiling.receiving import received
+    from profiling.services.imports import upload_work
+    from profiling.services.uploads import upload_receive
+
+    with path.open("rb") as file:
+        chunks = iter(lambda: file.read(1 << 20), b"")
+        pair = {
+            "workload": Workload.objects.get(slug=WORKLOAD),
+            "device_model": DeviceModel.objects.get(slug=BOARD),
+        }
+        user = User.objects.get(username="bench")
+        upload, _ = upload_receive(file=received(chunks, path.name), user=user, emulated=True, **pair)
+    began, cpu = time.perf_counter(), time.process_time()
+    upload_work(upload_id=upload.pk)
+    took = {"import_s": time.perf_counter() - began, "import_cpu_s": time.process_time() - cpu}
+    upload.refresh_from_db()
+    assert upload.state == "done", (upload.state, upload.failure, upload.problems)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {**took, "rows": upload.rows_imported or 0, "peak_resident_mb": peak}
+
+
+def meanwhile(child: subprocess.Popen[str]) -> dict[str, float]:
+    """Milliseconds of a list's first page and of a small write, as long as the child works."""
+    from django.contrib.auth.models import User
+    from rest_framework.test import APIClient
+
+    client: Any = APIClient(headers={"host": "127.0.0.1"})
+    person = User.objects.get(username="bench")
+    client.force_authenticate(person)
+
+    def write() -> None:
+        User.objects.filter(pk=person.pk).update(last_name=str(time.time()))
+
+    pages, writes, private = [], [], [0.0]
+    while child.poll() is None:
+        private.append(private_mb(child.pid))
+        pages.append(seconds(lambda: client.get("/api/v1/runs/?cores__gte=4")) * 1000)
+        writes.append(seconds(write) * 1000)
+        time.sleep(PAUSE_S)
+    found = {"peak_private_mb": max(private)}
+    for name, took in (("page_ms", pages), ("write_ms", writes)):
+        found |= {name: statistics.median(took), f"{name}_worst": max(took)}
+    return found
+
+
+def private_mb(pid: int) -> float:
+    """What the process holds itself, without mapped files: 0 once it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except ProcessLookupError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("RssAnon")), 0.0)
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def compared(folder: Path, lines: int) -> dict[str, float]:
+    import pandas as pd
+
+    inventory()
+    path = folder / "bench.csv"
+    write_csv(path, lines)
+    read_s = statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
+    command = [sys.executable, "-m", "bench.imports", "--worker", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        answers = meanwhile(child)
+        found = json.loads(child.stdout.read()) if child.stdout else {}
+    again_s = statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
+    pandas_s = (read_s + again_s) / 2
+    return {"pandas_s": pandas_s, **found, "times_pandas": found["import_s"] / pandas_s, **answers}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--worker", type=Path, help="only import this file, and say what it took")
+    asked = parser.parse_args(argv)
+    if asked.worker:
+        django.setup()
+        print(json.dumps(import_file(asked.worker)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("JETSONLAB_DATA", folder)
+        os.environ.setdefault("DATABASE_URL", f"sqlite:///{folder}/bench.sqlite3")
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jetsonlab.settings")
+        os.environ["LOG_LEVEL"] = "ERROR"
+        django.setup()
+        found = compared(Path(folder), asked.lines)
+    if asked.json:
+        print(json.dumps(found))
+        return
+    for name, value in found.items():
+        print(f"{name:>20} {value:14,.2f}")
+
+
+if __name__ == "__main__":
+    main()

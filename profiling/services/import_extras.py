@@ -1,0 +1,103 @@
+"""What a file's further columns say of its runs: some are fields of a run, the others are kept as is."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from profiling.bulk import as_stored
+from profiling.flags import FLAGS
+from profiling.formats.batches import as_text
+
+COMMA = ", "
+ESCAPED = r'["\\\x00-\x1f]'
+
+
+def adopted(extras: pa.Table) -> tuple[dict[str, pa.Array], pa.Table]:
+    """Columns of a run that columns are named after, and the rest, in which stays what reads as none."""
+    found: dict[str, pa.Array] = {}
+    for name, (read, kind, otherwise) in READERS.items():
+        if name not in extras.column_names:
+            continue
+        text = as_text(extras.column(name).combine_chunks()).dictionary_encode()
+        values = pa.array([read(each) for each in text.dictionary.to_pylist()], kind).take(text.indices)
+        left = pc.if_else(values.is_valid(), "", text.cast(pa.string()))
+        found[name] = values if otherwise is None else values.fill_null(otherwise)
+        extras = extras.set_column(extras.column_names.index(name), name, left)
+    return found, extras
+
+
+def extra_json(extras: pa.Table, count: int) -> pa.Array:
+    """Each row as a JSON object without its empty cells (count,)."""
+    if not extras.num_columns:
+        return pa.repeat("{}", count)
+    members = [_members(name, extras.column(name).combine_chunks()) for name in extras.column_names]
+    inside = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*members, ""), len(COMMA))
+    return pc.binary_join_element_wise("{", inside, "}", "")
+
+
+def _members(name: str, cells: pa.Array) -> pa.Array:
+    """`, "name": value` of each cell (n,), nothing where it is empty."""
+    key = f"{COMMA}{json.dumps(name, ensure_ascii=False)}: "
+    if pa.types.is_floating(cells.type):
+        finite = pc.is_finite(cells)
+        cells = pc.if_else(finite, cells.cast(pa.string()), _quoted(as_text(cells)))
+    elif pa.types.is_integer(cells.type) or pa.types.is_boolean(cells.type):
+        cells = cells.cast(pa.string())
+    else:
+        cells = _quoted(as_text(cells))
+    return pc.fill_null(pc.binary_join_element_wise(pa.scalar(key), cells, ""), "")
+
+
+def _quoted(text: pa.Array) -> pa.Array:
+    """Text as JSON (n,), null where it is empty."""
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    if not pc.any(pc.match_substring_regex(text, ESCAPED)).as_py():
+        return pc.binary_join_element_wise('"', text, '"', "")
+    distinct = text.dictionary_encode()
+    # NUL is legal JSON, but PostgreSQL keeps none.
+    texts = [
+        json.dumps(each.replace("\0", "\ufffd"), ensure_ascii=False)
+        for each in distinct.dictionary.to_pylist()
+    ]
+    return pa.array(texts, pa.string()).take(distinct.indices)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def _count(text: str) -> int | None:
+    value = _number(text)
+    return int(value) if value is not None and value.is_integer() and value < 2**31 else None
+
+
+def _flags(text: str) -> str | None:
+    """ "throttled, hot", or as JSON writes it; None when it holds anything else."""
+    words = re.findall(r"\w+", text)
+    return json.dumps(words) if all(word in FLAGS for word in words) else None
+
+
+def _moment(text: str) -> Any:
+    """A date and time with its zone; without one it could be any of 24 hours."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return as_stored(moment) if moment.tzinfo else None
+
+
+READERS: dict[str, tuple[Callable[[str], Any], pa.DataType, str | None]] = {
+    **dict.fromkeys(("time_sd_ms", "fetch_ms", "compute_ms"), (_number, pa.float64(), None)),
+    **dict.fromkeys(("minibatches", "power_samples"), (_count, pa.int64(), None)),
+    "flags": (_flags, pa.string(), "[]"),
+    "measured_at": (_moment, pa.string(), None),
+}

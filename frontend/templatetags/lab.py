@@ -193,7 +193,9 @@ def plainly(value: Any) -> str:
 
 @register.filter
 def change(pct: float) -> str:
-    """'−31 %' or '+4.2 %'."""
+    """'−31 %' or '+4.2 %'; a change too small to matter is not spelt out."""
+    if abs(pct) < 0.05:
+        return "0 %" if pct == 0 else "< 0.05 %"
     sign = "−" if pct < 0 else "+"
     return f"{sign}{significant(abs(pct), 2)} %"
 

@@ -3,7 +3,7 @@ import pytest
 from django.urls import reverse
 
 from frontend.charts import telemetry_figures
-from frontend.templatetags.lab import in_words
+from frontend.templatetags.lab import change, in_words
 from profiling.models import Run
 from profiling.services.agents import telemetry_store
 
@@ -95,3 +95,13 @@ def test_circumstances_are_told_in_words_with_units():
     assert in_words("time_iqr_ms") == "time IQR, ms"
     assert in_words("l4t") == "L4T"
     assert in_words("ceiling_c") == "ceiling, °C"
+
+
+def test_a_change_too_small_to_matter_is_not_spelt_out():
+    assert [change(pct) for pct in (0, 0.007, -0.03, 4.24, -31)] == [
+        "0 %",
+        "< 0.05 %",
+        "< 0.05 %",
+        "+4.2 %",
+        "−31 %",
+    ]

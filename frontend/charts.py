@@ -129,7 +129,7 @@ def sweep_figure(points: Sequence[tuple[Any, ...]]) -> Figure:
 
 def _cloud(name: str, points: Sequence[tuple[Any, ...]], marker: Figure) -> Figure:
     return {
-        "type": "scattergl",
+        "type": "scatter",  # WebGL would need a laxer policy, and a sweep has hundreds of modes at most
         "mode": "markers",
         "name": name,
         "x": rounded([point[6] / 1000 for point in points]),

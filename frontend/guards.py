@@ -11,7 +11,7 @@ from django_htmx.middleware import HtmxDetails
 from profiling.permissions import check_role
 
 PAGE_SIZE = 50
-# Plotly's WebGL traces compile their draw calls with Function(); only the pages that need them allow it.
+# Plotly's WebGL traces compile their draw calls with Function(); only the planner's page allows it.
 webgl_allowed = csp_update({"script-src": ["'self'", "'unsafe-eval'"]})
 
 

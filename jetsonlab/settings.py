@@ -78,7 +78,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "frontend.middleware.SignedInMiddleware",
+    "frontend.middleware.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -97,6 +98,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "frontend.middleware.reading",
             ]
         },
     }
@@ -114,6 +116,7 @@ LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+ANONYMOUS_READING = flag(env, "ANONYMOUS_READING", default=False)
 TRUSTED_PROXIES = require(env.int, "TRUSTED_PROXIES", default=0)
 
 # People come by invitation; who is signed in, by which password and code, is allauth's work.

@@ -84,7 +84,7 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
         """Every run the filters leave, streamed; units end the columns' names."""
         runs = self.filter_queryset(self.get_queryset())
         filters = {k: v for k, v in request.query_params.items() if k not in ("format", "package")}
-        by, name = person(request).get_username(), str(request.accepted_renderer.format)
+        by, name = request.user.get_username(), str(request.accepted_renderer.format)
         export = Export(runs, name, filters, by)
         if request.query_params.get("package", "").lower() in ("true", "1"):
             return attachment(export.package(), "runs.zip", "application/zip")

@@ -1,4 +1,4 @@
-"""Rates per token and person. Counts are kept per process: n of them let n times as much through."""
+"""Rates per token and person, counted in the cache that all web processes share."""
 
 from typing import TYPE_CHECKING
 

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from frontend.charts import sweep_figure
 from frontend.forms import attempt
-from frontend.guards import engineer, page_of, webgl_allowed
+from frontend.guards import engineer, page_of
 from frontend.sweep_form import RULES, SweepForm
 from modeling.selectors.expected import estimate_of
 from profiling.errors import LabError
@@ -55,7 +55,6 @@ def expectation(data: QueryDict | None) -> dict[str, Any]:
         return {"hindrance": error.message}
 
 
-@webgl_allowed  # type: ignore[arg-type]
 def sweep_page(request: HttpRequest, pk: int) -> HttpResponse:
     sweep = get_object_or_404(sweep_list().select_related("device__device_model"), pk=pk)
     context = {

@@ -1,6 +1,9 @@
 // Manners of every page: "/" searches, Esc closes, rows open, copy buttons copy, toasts go away.
 "use strict";
 
+// Times are written by the server, in the reader's own zone from the second page on.
+document.cookie = `timezone=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; max-age=31536000; samesite=lax`;
+
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {

@@ -24,7 +24,7 @@ run: install
 	$(BIN)/honcho start -f Procfile
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: install
 	$(BIN)/ruff format --check .

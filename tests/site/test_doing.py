@@ -163,7 +163,8 @@ def test_steps_are_never_taken_by_looking(name, browser):
 
 
 def test_predicting_without_measurements_says_what_to_do(browser, resnet, orin):
-    answer = browser.post(reverse("predictor-ask"), {"workload": "resnet", "device_model": "orin-mini"})
+    asked = {"workload": "resnet", "device_model": "orin-mini", "method": "gp"}
+    answer = browser.post(reverse("predictor-ask"), asked)
     assert answer.status_code == 409
     assert "Upload measurements or run a sweep" in answer.content.decode()
 

@@ -201,6 +201,14 @@ def change(pct: float) -> str:
 
 
 @register.filter
+def signed(value: Any) -> str:
+    """'−0.15' or '+2.3'."""
+    if value in (None, ""):
+        return unknown("the method states no uncertainty")
+    return change(value).removesuffix(" %")
+
+
+@register.filter
 def ago(moment: datetime | None) -> str:
     if moment is None:
         return unknown("never")

@@ -28,6 +28,13 @@ def newest_ready() -> QuerySet[Predictor]:
     return predictor_list().filter(~Exists(newer), **ready)
 
 
+def newer_fit(predictor: Predictor) -> Predictor | None:
+    """The newest later one of the same pair and method that did not fail."""
+    same = {name: getattr(predictor, name) for name in ("workload", "device_model", "method")}
+    later = Predictor.objects.filter(**same, pk__gt=predictor.pk).exclude(state=Predictor.State.FAILED)
+    return later.defer("artefact").order_by("pk").last()
+
+
 def set_list() -> QuerySet[PredictionSet]:
     return PredictionSet.objects.select_related("predictor__workload", "predictor__device_model").defer(
         "columns", "predictor__artefact"

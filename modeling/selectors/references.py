@@ -39,7 +39,9 @@ class Source:
     def card(self) -> dict[str, object]:
         return {
             "workload": self.workload.slug,
+            "name": str(self.workload),
             "device_model": self.device_model.slug,
+            "device_model_name": str(self.device_model),
             "rows": len(self.table),
             "emulated": self.table.emulated,
             "digest": self.table.digest,

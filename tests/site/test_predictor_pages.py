@@ -2,7 +2,9 @@ import pytest
 from django.urls import reverse
 
 from frontend.predictor_charts import own_figures, worst_held_out
-from modeling.models import Predictor
+from frontend.templatetags.lab import signed
+from modeling.models import PredictionSet, Predictor
+from modeling.services.prediction_sets import prediction_sets_check
 
 
 def page_of(browser, predictor):
@@ -53,3 +55,21 @@ def test_a_bad_fit_is_said(browser, ready):
     assert "The formula fits this workload&#x27;s time badly" in page_of(browser, ready).replace(
         "'", "&#x27;"
     )
+
+
+def test_a_stale_one_leads_to_the_newer(browser, ready, fit, measure, resnet, orin):
+    measure(resnet, [1])
+    prediction_sets_check(workload_id=resnet.pk, device_model_id=orin.pk)
+    assert "Fit again" in page_of(browser, ready)
+    newer = fit()
+    ready.prediction_set = PredictionSet.objects.create(
+        predictor=ready, minibatches=[16], mode_count=36, stale=True
+    )
+    page = page_of(browser, ready)
+    assert f'href="{reverse("predictor-detail", args=[newer.pk])}">Predictor {newer.pk}</a> is newer' in page
+    assert "Fit again" not in page
+
+
+def test_a_number_keeps_its_sign():
+    assert (signed(-0.1534), signed(2.34)) == ("−0.15", "+2.3")
+    assert "states no uncertainty" in signed(None)

@@ -30,6 +30,12 @@ function refresh(each) {
   else delete each.dataset.loaded;
 }
 
+// A question without an answer leaves nothing of the last one standing.
+function clear(each) {
+  delete each.dataset.loaded;
+  each.querySelector(".extra-body").replaceChildren();
+}
+
 function pin(rank) {
   const pins = form.elements.pin.value.split(",").filter(Boolean);
   if (pins.includes(String(rank)) || pins.length >= MOST_PINS) return;
@@ -99,7 +105,9 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 });
 document.body.addEventListener("htmx:afterSwap", (event) => {
   const target = event.detail.target;
-  if (target.id === "plan-answer") extras.querySelectorAll("details").forEach(refresh);
+  if (target.id === "plan-answer") {
+    extras.querySelectorAll("details").forEach(target.querySelector(".answer") ? refresh : clear);
+  }
   if (!extras.contains(target)) return;
   drawPlots(target);
   const lines = target.querySelector("#parallel-plot");
@@ -112,7 +120,7 @@ form.addEventListener("htmx:configRequest", (event) => {
     if (!form.elements[name]) event.detail.parameters[name] = value;
   }
 });
-document.querySelector("[data-with-question]").addEventListener("click", (event) => {
+document.querySelector("[data-with-question]")?.addEventListener("click", (event) => {
   event.currentTarget.search = location.search;
 });
 plot?.addEventListener("pick-mode", (event) => {

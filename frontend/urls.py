@@ -2,6 +2,7 @@ from django.urls import include, path
 
 from frontend.views import (
     audit,
+    compare,
     dataset,
     device,
     device_model,
@@ -86,6 +87,8 @@ urlpatterns = [
     path("runs/", run.run_list_page, name="run-list"),
     path("runs/explore/", explore.explore_page, name="run-explore"),
     path("runs/explore/<slug:name>.csv", explore.explore_file, name="explore-file"),
+    path("compare/", compare.compare_page, name="compare"),
+    path("compare/<slug:name>.csv", compare.compare_file, name="compare-file"),
     path("runs/facets/", run.run_facets_part, name="run-facets"),
     path("views/save/", saved_view.saved_view_save, name="saved-view-save"),
     path("views/<int:pk>/delete/", saved_view.saved_view_delete, name="saved-view-delete"),

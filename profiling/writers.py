@@ -99,13 +99,13 @@ def _changed(row: Sequence[Any], changed: list[tuple[int, Callable[[Any], Any]]]
     return cells
 
 
-def _no_formula(text: str) -> str:
+def no_formula(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 _CSV: dict[type, Callable[[Any], Any]] = {
-    str: _no_formula,
-    dict: _no_formula,
+    str: no_formula,
+    dict: no_formula,
     bool: lambda value: "true" if value else "false",
     datetime: datetime.isoformat,
 }

@@ -315,3 +315,14 @@ def told_value(value: Any) -> str:
         if isinstance(value, float)
         else str(value)
     )
+
+
+@register.filter
+def mode_words(knobs: Any) -> str:
+    """'8 · 1498 · 625 · 2133': cores, and the clocks in MHz."""
+    return " · ".join([str(knobs[0]), *(f"{khz / 1000:.0f}" for khz in knobs[1:])])
+
+
+@register.filter
+def signed(value: float) -> str:
+    return f"{'−' if value < 0 else ''}{significant(abs(value))}"

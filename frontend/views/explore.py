@@ -1,4 +1,3 @@
-import csv
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -6,6 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.gzip import gzip_page
 
 from frontend.browsing import Browse, hidden_fields
+from frontend.csv_files import csv_answer
 from frontend.explore_figures import (
     TABLES,
     boards_figure,
@@ -55,7 +55,4 @@ def explore_file(request: HttpRequest, name: str) -> HttpResponse:
         raise NotFound(f"Explore has no plot {name}; it has {', '.join(TABLES)}.")
     if not seen.valid:
         raise InvalidInput("; ".join(str(said[0]) for said in seen.form.errors.values()) or "No run is left.")
-    file = HttpResponse(content_type="text/csv; charset=utf-8")
-    file["Content-Disposition"] = f'attachment; filename="{name}-{seen.group.key}.csv"'
-    csv.writer(file).writerows(TABLES[name](seen))
-    return file
+    return csv_answer(f"{name}-{seen.group.key}", TABLES[name](seen))

@@ -125,6 +125,7 @@ PATHS = (
     "/runs/",
     "/runs/?columns=file&sort=-time_ms&cores__gte=2",
     "/runs/explore/",
+    "/compare/",
     "/sweeps/",
     "/devices/",
     "/device-models/",

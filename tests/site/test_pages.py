@@ -14,6 +14,7 @@ LISTS = (
     "published-list",
     "run-list",
     "run-explore",
+    "compare",
     "sweep-list",
     "device-list",
     "device-model-list",

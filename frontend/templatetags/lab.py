@@ -324,5 +324,5 @@ def mode_words(knobs: Any) -> str:
 
 
 @register.filter
-def signed(value: float) -> str:
+def with_minus(value: float) -> str:
     return f"{'−' if value < 0 else ''}{significant(abs(value))}"

@@ -1,7 +1,45 @@
-"""All benchmarks, one after the other: python -m bench"""
+"""All benchmarks, one after the other, each in a process and a lab of its own: python -m bench [PART …]"""
 
-from bench import agent, core, imports
+import os
+import subprocess
+import sys
+import tempfile
+from importlib import import_module
 
-for each in (core, agent, imports):
-    print(f"\n{each.__name__}: {(each.__doc__ or '').splitlines()[0]}")
-    each.main([])
+# The two last share a lab: the site at a tenth of the size that docs/operations.md tells of.
+PARTS = {
+    "core": (),
+    "scaling": (),
+    "plan": (),
+    "online": (),
+    "agent": (),
+    "imports": (),
+    "fill": ("--runs", "100000", "--values", "10000000"),
+    "browse": (),
+}
+SHARING = ("fill", "browse")
+
+
+def environment(name: str, folder: str) -> dict[str, str]:
+    own = {"JETSONLAB_DATA": folder, "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3"}
+    quiet = {"DJANGO_SETTINGS_MODULE": "jetsonlab.settings", "LOG_LEVEL": "ERROR"}
+    return os.environ | quiet | (own if name in SHARING else {})
+
+
+def main(asked: list[str]) -> int:
+    """The number of parts that failed."""
+    wrong = [name for name in asked if name not in PARTS]
+    if wrong:
+        raise SystemExit(f"No benchmark {', '.join(wrong)}; there are {', '.join(PARTS)}.")
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in asked or PARTS:
+            title = (import_module(f"bench.{name}").__doc__ or "").splitlines()[0]
+            print(f"\n{name}: {title}", flush=True)
+            command = [sys.executable, "-m", f"bench.{name}", *PARTS[name]]
+            failed += bool(subprocess.run(command, env=environment(name, folder), check=False).returncode)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -3,9 +3,9 @@ from django import forms
 from profiling.services.catalog import ROLES
 
 ROLE_WORDS = {
-    "viewer": "viewer: reads everything, asks the planner",
-    "engineer": "engineer: also uploads, measures and keeps plans",
-    "admin": "admin: also keeps people, boards and the inventory",
+    "viewer": "viewer: reads and asks",
+    "engineer": "engineer: also measures",
+    "admin": "admin: also keeps people",
 }
 
 

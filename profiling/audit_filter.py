@@ -3,8 +3,11 @@
 import django_filters as filters
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
+from django.forms import DateInput
 
 from profiling.models import AuditEntry
+
+DAY = DateInput({"type": "date"}, format="%Y-%m-%d")
 
 
 class AuditFilter(filters.FilterSet):
@@ -22,8 +25,8 @@ class AuditFilter(filters.FilterSet):
     via = filters.ChoiceFilter(choices=AuditEntry.Via.choices, label="By way of", empty_label="any")
     words = filters.CharFilter(method="with_words", label="What")
     address = filters.CharFilter(label="From address")
-    since = filters.DateFilter(field_name="at", lookup_expr="date__gte", label="From day")
-    until = filters.DateFilter(field_name="at", lookup_expr="date__lte", label="To day")
+    since = filters.DateFilter(field_name="at", lookup_expr="date__gte", label="From day", widget=DAY)
+    until = filters.DateFilter(field_name="at", lookup_expr="date__lte", label="To day", widget=DAY)
 
     class Meta:
         model = AuditEntry

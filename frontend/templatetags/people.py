@@ -1,5 +1,6 @@
 """How people, their browsers and what they did are written."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from frontend.templatetags.lab import plainly
 from profiling.permissions import role_of
 
 register = template.Library()
+HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @register.filter
@@ -44,7 +46,12 @@ def audit_address(entry: Any) -> str:
 
 @register.filter
 def told(details: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(name.replace("_", " "), plainly(value)) for name, value in details.items()]
+    return [(name.replace("_", " "), shortened(plainly(value))) for name, value in details.items()]
+
+
+def shortened(text: str) -> SafeString | str:
+    """A hash by its beginning, the whole of it on hover."""
+    return format_html('<code title="{0}">{1}…</code>', text, text[:12]) if HASH.fullmatch(text) else text
 
 
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "curl", "python")  # the first that is named

@@ -83,7 +83,7 @@ def _store(upload: Upload, file: ReceivedFile, wake: bool) -> tuple[Upload, bool
         with transaction.atomic():
             upload.file.save(file.sha256, file, save=False)
             upload.save()
-            audit(Action.UPLOAD_SEND, upload, user=upload.uploader, sha256=file.sha256, size=upload.size)
+            audit(Action.UPLOAD_SEND, upload, user=upload.uploader, sha256=file.sha256, bytes=upload.size)
             if wake:
                 wake_worker(WORK, upload.pk)
     except IntegrityError:  # it arrived twice at the same moment

@@ -9,7 +9,6 @@ from django.http import QueryDict
 
 from modeling.core.predictors import METHODS
 from profiling.errors import InvalidInput
-from profiling.knobs import KNOB_NAMES
 from profiling.models import ApiToken, Device, DeviceModel, Workload
 
 T = TypeVar("T")
@@ -22,7 +21,6 @@ METHOD_TITLES = {
     "nearest": "nearest measured mode (baseline)",
     "maxn": "MAXN for every mode (baseline)",
 }
-KEEP, APART = "", "apart"
 
 
 def attempt(form: forms.Form, service: Callable[..., T], **fields: Any) -> T | None:
@@ -159,59 +157,3 @@ class PredictorForm(forms.Form):
 
     def clean_seed(self) -> int:
         return self.cleaned_data["seed"] or 0
-
-
-def mapping_choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """What a column may be, grouped by quantity, each in each unit: the options of the mapping step."""
-    # Here, since it brings pandas, which pages do without until somebody maps a file.
-    from profiling.formats.columns import FIELDS
-
-    groups = [
-        (
-            field.title,
-            [
-                (f"{field.name}:{unit}", f"{field.title}, {unit}" if unit else field.title)
-                for unit in field.units
-            ],
-        )
-        for field in FIELDS.values()
-    ]
-    others = [(KEEP, "kept as it is"), (APART, "tells equal modes apart")]
-    return [("Something else", others), *groups]
-
-
-def mapping_context(proposal: dict[str, Any]) -> dict[str, Any]:
-    """What the mapping step shows besides the proposal. Only settings can hold for the whole file."""
-    missing = proposal.get("missing", {})
-    settings = {name: missing[name] for name in (*KNOB_NAMES, "minibatch") if name in missing}
-    return {"options": mapping_choices(), "missing": settings}
-
-
-def mapping_of(columns: list[dict[str, Any]], data: QueryDict) -> dict[str, Any]:
-    """The mapping in the shape of profiling.formats.Mapping, from the selects `column-0`, `column-1`, …"""
-    if "interval_s" in data:
-        return {"interval_s": _number("interval_s", str(data["interval_s"]))}
-    chosen = {each["column"]: data.get(f"column-{place}", KEEP) for place, each in enumerate(columns)}
-    fields: dict[str, dict[str, str]] = {}
-    for column, choice in chosen.items():
-        name, _, unit = choice.partition(":")
-        if name in fields:
-            raise InvalidInput(
-                f"Both {fields[name]['column']!r} and {column!r} are said to be {name}. Choose one."
-            )
-        if choice not in (KEEP, APART):
-            fields[name] = {"column": column, "unit": unit}
-    given = {key.removeprefix("constant-"): str(data[key]) for key in data if key.startswith("constant-")}
-    return {
-        "fields": fields,
-        "constants": {name: _number(name, text) for name, text in given.items() if text.strip()},
-        "apart": [column for column, choice in chosen.items() if choice == APART],
-        "decimal": data.get("decimal", "."),
-    }
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InvalidInput(f"{name} {text!r} is not a number.") from error

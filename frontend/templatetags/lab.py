@@ -242,8 +242,10 @@ def percent(share: float | None, count: int = 2) -> str:
 
 
 @register.simple_tag
-def is_guess(column: dict[str, Any], option: str) -> bool:
+def is_guess(column: dict[str, Any] | None, option: str) -> bool:
     """Whether the option of the mapping step is what the column seems to be."""
+    if not column:
+        return False
     field, unit = column["field"], column["unit"] or ""
     return option == (f"{field}:{unit}" if field else "")
 

@@ -3,8 +3,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import trigger_client_event
 
-from frontend.forms import UploadForm, mapping_context, mapping_of
+from frontend.forms import UploadForm
 from frontend.guards import HtmxRequest, engineer, page_of
+from frontend.mapping_form import mapping_context, mapping_of
 from profiling.errors import InvalidInput, NotFound
 from profiling.models import Upload, Workload
 from profiling.selectors.uploads import UNDER_WAY, upload_list

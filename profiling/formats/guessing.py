@@ -1,6 +1,6 @@
 """A proposal for the mapping step: what each column seems to hold, how surely, and what must be asked."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ class Proposal:
     questions: tuple[str, ...]
     missing: dict[str, str]
     decimal: str = "."
+    which: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def certain(self) -> bool:
@@ -68,6 +69,7 @@ class Proposal:
             "preview": [list(row) for row in self.preview],
             "questions": list(self.questions),
             "missing": self.missing,
+            "which": {name: list(values) for name, values in self.which.items()},
             "mapping": self.mapping.to_json(),
             "certain": self.certain,
         }
@@ -85,8 +87,9 @@ def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
     guesses = [replace(guess, samples=tuple(texts[guess.column][:PREVIEW_ROWS])) for guess in guesses]
     preview = tuple(zip(*(texts[name][:PREVIEW_ROWS] for name in header), strict=True))
     missing = _missing({guess.field for guess in guesses}) | rows.missing
-    questions = _questions(guesses, missing, set(rows.missing), decimal) + _which(header, sample)
-    return Proposal(tuple(guesses), preview, questions, missing, decimal)
+    which = _which(header, sample)
+    questions = _questions(guesses, missing, set(rows.missing), decimal) + _which_questions(which)
+    return Proposal(tuple(guesses), preview, questions, missing, decimal, which)
 
 
 def _settled(guesses: list[Guess], rows: Rows) -> list[Guess]:
@@ -103,14 +106,17 @@ def _settled(guesses: list[Guess], rows: Rows) -> list[Guess]:
     ]
 
 
-def _which(header: tuple[str, ...], sample: Batch) -> tuple[str, ...]:
-    """An upload is of one workload on one board; a table of several must say which rows are meant."""
+def _which(header: tuple[str, ...], sample: Batch) -> dict[str, tuple[str, ...]]:
+    """An upload is of one workload on one board; of a table of several: column -> its values."""
     several = {name: _distinct(sample, name) for name in header if is_of_one(name)}
+    return {name: tuple(values) for name, values in several.items() if len(values) > 1}
+
+
+def _which_questions(which: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(
         f"{name!r} holds {', '.join(values[:8])}{' …' if len(values) > 8 else ''}: which is this upload of? "
         f"Left open, all lines are taken."
-        for name, values in several.items()
-        if len(values) > 1
+        for name, values in which.items()
     )
 
 

@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from frontend.forms import mapping_of
+from frontend.mapping_form import mapping_of
 from profiling.errors import InvalidInput
 from profiling.models import ApiToken, DeviceModel, Run, Upload, Workload
 from profiling.services.imports import upload_work

@@ -6,9 +6,11 @@ Everything is drawn from one seed: the same numbers on every machine and databas
 """
 
 import argparse
+import os
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 import django
@@ -21,7 +23,7 @@ WORKLOADS, UPLOADS, UPLOADERS = 40, 400, 8
 
 
 def batches(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while some := [item for item, _ in zip(items, range(size), strict=False)]:
+    while some := list(islice(items, size)):
         yield some
 
 
@@ -143,6 +145,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--values", type=int, default=100_000_000)
     asked = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jetsonlab.settings")
     django.setup()
     from django.core.management import call_command
     from django.db import connection

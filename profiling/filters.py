@@ -61,7 +61,7 @@ class RunApiFilter(RunFilter):
     flag = filters.ChoiceFilter(
         choices=[(flag, flag) for flag in FLAGS], method="with_flag", label="carries this quality flag"
     )
-    uploader = filters.CharFilter(field_name="upload__uploader__username", label="who uploaded it")
+    uploader = filters.CharFilter(method="with_uploader", label="who uploaded it")
     flagged = filters.BooleanFilter(method="with_any_flag", label="carries any quality flag")
 
     class Meta:
@@ -88,6 +88,9 @@ class RunApiFilter(RunFilter):
     def with_kind(self, runs: QuerySet[Run], name: str, kind: str) -> QuerySet[Run]:
         """By a subquery: a join tempts SQLite to start from the workloads, and to sort all it finds."""
         return runs.filter(workload__in=Workload.objects.filter(kind=kind).values("pk"))
+
+    def with_uploader(self, runs: QuerySet[Run], name: str, username: str) -> QuerySet[Run]:
+        return runs.filter(upload__in=Upload.objects.filter(uploader__username=username).values("pk"))
 
     def with_flag(self, runs: QuerySet[Run], name: str, flag: str) -> QuerySet[Run]:
         return runs.filter(flag_bits__in=bits_with(flag))

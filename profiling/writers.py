@@ -1,4 +1,7 @@
-"""Pages of rows as CSV, JSON or Parquet, a piece at a time, so that memory stays flat. No Django."""
+"""Pages of rows as CSV, JSON or Parquet, a piece at a time, so that memory stays flat. No Django.
+
+A page comes as columns: what a cell looks like is worked out once for all equal ones.
+"""
 
 import csv
 import io
@@ -9,7 +12,8 @@ from datetime import datetime
 from typing import Any
 
 Columns = Mapping[str, type]  # name → int, float, str, bool, datetime or dict (JSON text)
-Pages = Iterator[Sequence[Sequence[Any]]]
+Page = Sequence[Sequence[Any]]  # a sequence a column
+Pages = Iterator[Page]
 Writer = Callable[[Columns, Pages], Iterator[bytes]]
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -37,28 +41,27 @@ def as_csv(columns: Columns, pages: Pages) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    plain = [_CSV.get(kind) for kind in columns.values()]
-    changed = [(place, to_text) for place, to_text in enumerate(plain) if to_text]
     yield text.getvalue().encode()
     for page in pages:
         text.seek(0)
         text.truncate()
-        writer.writerows(_changed(row, changed) for row in page)
+        cells = [_each(_CSV.get(kind), column) for kind, column in zip(columns.values(), page, strict=True)]
+        writer.writerows(zip(*cells, strict=True))
         yield text.getvalue().encode()
 
 
 def as_json(columns: Columns, pages: Pages) -> Iterator[bytes]:
     """{"runs": [one object a line]}; unknown is null."""
-    plain = [_JSON.get(kind) for kind in columns.values()]
-    changed = [(place, to_json) for place, to_json in enumerate(plain) if to_json]
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    names = tuple(columns)
-    before = b'{"runs":[\n'
+    line = "{" + ",".join(f"{_compact(name)}:%s" for name in columns) + "}"
+    before = '{"runs":[\n'
     for page in pages:
-        lines = (encode(dict(zip(names, _changed(row, changed), strict=True))) for row in page)
-        yield before + ",\n".join(lines).encode()
-        before = b",\n"
-    yield (b"" if before == b",\n" else before) + b"\n]}\n"
+        cells = [
+            _each(_JSON.get(kind, _compact), column, none="null")
+            for kind, column in zip(columns.values(), page, strict=True)
+        ]
+        yield (before + ",\n".join([line % row for row in zip(*cells, strict=True)])).encode()
+        before = ",\n"
+    yield ("" if before == ",\n" else before).encode() + b"\n]}\n"
 
 
 def as_parquet(columns: Columns, pages: Pages) -> Iterator[bytes]:
@@ -71,8 +74,7 @@ def as_parquet(columns: Columns, pages: Pages) -> Iterator[bytes]:
     pipe = Pipe()
     with pq.ParquetWriter(pa.PythonFile(pipe, mode="w"), schema, compression="zstd") as writer:
         for page in pages:
-            by_column = zip(*page, strict=True)
-            arrays = [pa.array(cells, field.type) for cells, field in zip(by_column, schema, strict=True)]
+            arrays = [pa.array(cells, field.type) for cells, field in zip(page, schema, strict=True)]
             writer.write_table(pa.table(arrays, schema=schema))
             yield pipe.taken()
     yield pipe.taken()
@@ -91,12 +93,11 @@ def zipped(name: str, pieces: Iterator[bytes], after: Callable[[], Mapping[str, 
     yield pipe.taken()
 
 
-def _changed(row: Sequence[Any], changed: list[tuple[int, Callable[[Any], Any]]]) -> list[Any]:
-    cells = list(row)
-    for place, change in changed:
-        if cells[place] is not None:
-            cells[place] = change(cells[place])
-    return cells
+def _each(change: Callable[[Any], Any] | None, cells: Sequence[Any], none: Any = None) -> Sequence[Any]:
+    if change is None:
+        return cells
+    changed = {cell: none if cell is None else change(cell) for cell in set(cells)}
+    return [changed[cell] for cell in cells]
 
 
 def no_formula(text: str) -> str:
@@ -109,7 +110,13 @@ _CSV: dict[type, Callable[[Any], Any]] = {
     bool: lambda value: "true" if value else "false",
     datetime: datetime.isoformat,
 }
-_JSON: dict[type, Callable[[Any], Any]] = {dict: json.loads, datetime: datetime.isoformat}
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_JSON: dict[type, Callable[[Any], Any]] = {
+    int: str,
+    float: repr,
+    dict: lambda text: _compact(json.loads(text)),
+    datetime: lambda moment: f'"{moment.isoformat()}"',
+}
 FORMATS: dict[str, tuple[str, Writer]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
     "json": ("application/json", as_json),

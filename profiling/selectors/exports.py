@@ -15,7 +15,7 @@ from django.utils import timezone
 
 import profiling
 from profiling.models import Run
-from profiling.writers import FORMATS, zipped
+from profiling.writers import FORMATS, Page, zipped
 
 PAGE = 5000
 RULE = "Runs that a correction revises are left out, unless state=superseded is asked for."
@@ -65,21 +65,17 @@ FLAGS_PLACE = list(COLUMNS).index("flags")
 AS_TEXT = {"flags", "unknowns", "extra"}  # parsing and writing JSON again would cost most of the time
 
 
-def export_pages(runs: QuerySet[Run]) -> Iterator[list[list[Any]]]:
-    """Newest first, each page its own short query, so that no reader holds up a writer."""
+def export_pages(runs: QuerySet[Run]) -> Iterator[Page]:
+    """Newest first, each page its own short query, so that no reader holds up a writer. Pages by columns."""
     texts = {f"{name}_text": Cast(name, TextField()) for name in sorted(AS_TEXT)}
     sources = [f"{name}_text" if name in AS_TEXT else c.source for name, c in COLUMNS.items()]
     rows = runs.select_related(None).defer(None).order_by("-id").annotate(**texts).values_list(*sources)
     page = list(rows[:PAGE])
     while page:
-        yield [_with_plain_flags(row) for row in page]
+        columns = list(zip(*page, strict=True))
+        columns[FLAGS_PLACE] = tuple(map(_plain_flags, columns[FLAGS_PLACE]))
+        yield columns
         page = list(rows.filter(id__lt=page[-1][0])[:PAGE])
-
-
-def _with_plain_flags(row: tuple[Any, ...]) -> list[Any]:
-    cells = list(row)
-    cells[FLAGS_PLACE] = _plain_flags(cells[FLAGS_PLACE])
-    return cells
 
 
 @lru_cache(maxsize=1024)
@@ -133,9 +129,10 @@ class Export:
             "columns": {name: column.meaning for name, column in COLUMNS.items()},
         }
 
-    def _counted(self, seen: Callable[[list[int]], None] | None) -> Iterator[list[list[Any]]]:
+    def _counted(self, seen: Callable[[list[int]], None] | None) -> Iterator[Page]:
         for page in export_pages(self.runs):
-            self.row_count += len(page)
+            ids = list(page[0])
+            self.row_count += len(ids)
             if seen:
-                seen([row[0] for row in page])
+                seen(ids)
             yield page

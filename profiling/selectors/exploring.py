@@ -42,7 +42,7 @@ def run_groups(runs: QuerySet[Run]) -> list[Group]:
     """The largest first."""
     plain = runs.filter(state=Run.State.COMPLETE).select_related(None).defer(None).order_by()
     names = ("workload_id", "device_model_id", "emulated", "minibatch")
-    rows = plain.values_list(*names).annotate(Count("id"))
+    rows = plain.values_list(*names).annotate(count=Count("*"))
     cells = sorted(rows, key=lambda row: (-row[4], row[:4]))
     workloads = Workload.objects.in_bulk({row[0] for row in cells})
     boards = DeviceModel.objects.in_bulk({row[1] for row in cells})

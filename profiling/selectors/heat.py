@@ -26,7 +26,7 @@ def heat_map(runs: QuerySet[Run], *, x: str, y: str, value: str, of: str = "min"
         raise InvalidInput(f"x and y are both {x}; take two different knobs.")
     known_runs = runs.filter(**{f"{name}__isnull": False for name in (x, y, value)})
     plain = known_runs.select_related(None).defer(None).order_by()
-    cells = list(plain.values_list(x, y).annotate(OF[of](value), Count("id")))
+    cells = list(plain.values_list(x, y).annotate(OF[of](value), count=Count("*")))
     xs, ys = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
     places = {(cell[0], cell[1]): cell[2:] for cell in cells}
     return {

@@ -30,6 +30,7 @@ urlpatterns = [
     path("", include("frontend.account_urls")),
     path("join/<str:text>/", people.join_page, name="join"),
     path("people/", people.people_page, name="people"),
+    path("people/<int:pk>/", people.person_page, name="person"),
     path("people/<int:pk>/role/", people.person_role, name="person-role"),
     path("people/<int:pk>/link/", people.person_password_link, name="person-link"),
     path("people/<int:pk>/<str:step>/", people.person_step, name="person-step"),

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_POST
 
 from frontend.forms import attempt
 from frontend.guards import as_role, page_of
-from frontend.people_forms import InvitationForm, JoinForm
+from frontend.people_forms import ROLE_WORDS, InvitationForm, JoinForm
 from profiling.models import Invitation
+from profiling.selectors.audit import audit_list
 from profiling.selectors.people import invitation_list, people_list
-from profiling.services.catalog import ROLES
 from profiling.services.invitations import (
     invitation_accept,
     invitation_of,
@@ -42,11 +42,17 @@ def people_page(request: HttpRequest) -> HttpResponse:
         "form": InvitationForm() if made else form,
         "page": page_of(request, people_list()),
         "invitations": invitation_list(),
-        "roles": ROLES,
         "mail": mail_is_configured(),
         **(invited(request, *made) if made else {}),
     }
     return render(request, "frontend/people/list.html", context, status=422 if form.errors else 200)
+
+
+def person_page(request: HttpRequest, pk: int) -> HttpResponse:
+    as_role(request, "admin")
+    person = get_object_or_404(people_list(), pk=pk)
+    context = {"person": person, "entries": audit_list().filter(actor=person)[:12], "roles": ROLE_WORDS}
+    return render(request, "frontend/people/detail.html", context)
 
 
 def invited(request: HttpRequest, invitation: Invitation, text: str) -> dict[str, object]:
@@ -83,7 +89,7 @@ def person_step(request: HttpRequest, pk: int, step: str) -> HttpResponse:
     service, said = STEPS[step]
     service(person=person, user=user)
     messages.success(request, said.format(person))
-    return redirect("people")
+    return redirect("person", pk)
 
 
 @require_POST
@@ -91,7 +97,7 @@ def person_role(request: HttpRequest, pk: int) -> HttpResponse:
     user, person = as_role(request, "admin"), get_object_or_404(User, pk=pk)
     person_set_role(person=person, role=request.POST.get("role", ""), user=user)
     messages.success(request, f"{person} is {request.POST['role']} now.")
-    return redirect("people")
+    return redirect("person", pk)
 
 
 @never_cache
@@ -114,4 +120,6 @@ def join_page(request: HttpRequest, text: str) -> HttpResponse:
         login(request, person, "django.contrib.auth.backends.ModelBackend")
         return redirect("home")
     context = {"form": form, "invitation": invitation}
-    return render(request, "frontend/people/join.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "frontend/people/join.html", context
+    )  # any other status would be logged, link and all

@@ -92,8 +92,16 @@ def test_the_way_in_needs_no_mouse(page: Page, eng) -> None:
     assert page.evaluate("document.activeElement.id") == "content"
 
 
-def test_the_pages_of_people_have_no_barriers(office: Page) -> None:
-    for path in ("/people/", "/audit/", "/password/", "/two-factor/", "/sessions/", "/login/again/"):
+def test_the_pages_of_people_have_no_barriers(office: Page, ada) -> None:
+    for path in (
+        "/people/",
+        f"/people/{ada.pk}/",
+        "/audit/",
+        "/password/",
+        "/two-factor/",
+        "/sessions/",
+        "/login/again/",
+    ):
         office.goto(path)
         no_violations(office)
         no_overflow(office)

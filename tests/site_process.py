@@ -139,7 +139,7 @@ class Site:
     def api(self, method: str, path: str, /, **body: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens['person']}"}
         answer = httpx.request(
-            method, f"{self.url}/api/v1/{path}", headers=headers, json=body or None, timeout=20
+            method, f"{self.url}/api/v1/{path}", headers=headers, json=body or None, timeout=60
         )
         assert answer.is_success, answer.text
         return answer.json()

@@ -38,6 +38,7 @@ def send(site, content):
         files={"file": ("table.csv", content)},
         data={"workload": "resnet", "device_model": "orin-nano-8gb"},
         headers={"Authorization": f"Bearer {site.tokens['person']}"},
+        timeout=60,
     )
     assert answer.status_code == 201, answer.text
     return f"uploads/{answer.json()['id']}/"

@@ -213,6 +213,13 @@ def test_references_of_the_targets_kind_go_first() -> None:
     assert len(belief_for(training, LIMIT, "inference").references) == 2
 
 
+def test_what_one_reference_leaves_open_follows_the_others() -> None:
+    together = prepared(("reference", "part"), 0).references
+    apart = [prepared((name,), 0).references[0] for name in ("reference", "part")]
+    close, far = (np.abs(a.phi - b.phi).mean() for a, b in (together, apart))
+    assert close < 0.7 * far
+
+
 def test_a_corpus_fit_is_stored_and_found_again(corpus: CorpusFit) -> None:
     arrays, card = pack(corpus)
     again = unpack(CorpusFit, arrays, card)

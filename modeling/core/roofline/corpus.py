@@ -12,23 +12,28 @@ from scipy.linalg import cho_factor, cho_solve
 
 from modeling.core.prediction import FloatArray, IntArray, Measured
 from modeling.core.roofline.dual import jacobian
-from modeling.core.roofline.ensemble import Curve, fit_members
+from modeling.core.roofline.ensemble import Curve, Fits, fit_members
 from modeling.core.roofline.formula import Settings, TimeParts, log_power, settings, time_parts
 from modeling.core.roofline.priors import (
     LEVELLED,
     LEVELLED_TIMES,
     POWER_MEAN,
+    TIME_MEAN,
     TIME_SD,
     ParameterPrior,
+    power_prior,
+    shrunk_mean,
     time_prior,
 )
 from modeling.core.roofline.residual import Kernel, features, learn, smooth_mean
 from modeling.core.roofline.robust import precision_weights
 
 ROWS_FITTED = 500  # rows of a table used for its parameters
+ROWS_POOLED = 300  # … again, beside the other references
 ROWS_FOR_KERNEL = 250
 ROWS_FOR_SURFACE = 1500
 STARTS = 8
+POOLINGS, POOLED_STARTS = 2, 3
 REWEIGHTINGS = 3
 TIME_NOISE_SD, POWER_NOISE_SD = 0.03, 0.02  # the formula's own error, for weighting against the prior
 SD_PER_MEDIAN = 1.4826  # of a normal distribution's absolute deviations
@@ -94,13 +99,29 @@ def power_curve(at: Settings, parts: TimeParts) -> Curve:
 
 def fit_corpus(references: Sequence[Measured], seed: int = 0) -> CorpusFit:
     """Fit every reference table (minutes of board time each, seconds here); no reference gives the generic
-    beliefs."""
+    beliefs.
+
+    First each by itself, then again under the mean of all those of its board: what a table alone leaves open
+    (how a core's watts divide between clock and voltage, say) follows the others, so that the mean over
+    references means something.
+    """
     if not references:
         return CorpusFit()
     drafts = [_Draft(reference, np.random.default_rng([seed, k])) for k, reference in enumerate(references)]
+    for _ in range(POOLINGS):
+        for board in {tuple(draft.measured.maximum) for draft in drafts}:
+            _pool([draft for draft in drafts if tuple(draft.measured.maximum) == board])
     time_kernel = learn([draft.kernel_set(draft.time_residual, draft.time_weight) for draft in drafts])
     power_kernel = learn([draft.kernel_set(draft.power_residual, draft.power_weight) for draft in drafts])
     return CorpusFit(tuple(d.finished(time_kernel, power_kernel) for d in drafts), time_kernel, power_kernel)
+
+
+def _pool(drafts: Sequence["_Draft"]) -> None:
+    """Fit each of one board's references again under the mean of all of them."""
+    theta = shrunk_mean(np.array([draft.relative_theta for draft in drafts]), TIME_MEAN)
+    phi = shrunk_mean(np.array([draft.phi for draft in drafts]), POWER_MEAN)
+    for draft in drafts:
+        draft.pool(time_prior(theta), power_prior(phi))
 
 
 class _Draft:
@@ -110,20 +131,47 @@ class _Draft:
         self.measured, self.rng = measured, rng
         self.at = settings(measured.knobs, measured.maximum)
         self.features = features(self.at)
-        rows = self._sample(ROWS_FITTED)
-        time_log, power_log = np.log(measured.time_ms), np.log(measured.power_mw / 1000)
-        prior = time_prior(sd=TIME_SD * PRIOR_WIDENING).shifted(LEVELLED * (time_log.mean() - 1))
-        self.theta = _robust_fit(time_curve(self.at[rows]), time_log[rows], prior, TIME_NOISE_SD, rng)
-        parts = time_parts(self.theta[None], self.at)
-        parts_there = time_parts(self.theta[None], self.at[rows])
+        self.time_log, self.power_log = np.log(measured.time_ms), np.log(measured.power_mw / 1000)
+        self.time_weight = self.power_weight = np.ones(len(measured))
         wide = ParameterPrior(POWER_MEAN, np.eye(len(POWER_MEAN)) * POWER_PRIOR_SD**2)
-        self.phi = _robust_fit(
-            power_curve(self.at[rows], parts_there), power_log[rows], wide, POWER_NOISE_SD, rng
-        )
-        self.time_residual = time_log - parts.time.value[0]
-        self.power_residual = power_log - log_power(self.phi[None], self.at, parts).value[0]
+        rows = self._sample(ROWS_FITTED)
+        for _ in range(1 + REWEIGHTINGS):
+            self._fit(rows, time_prior(sd=TIME_SD * PRIOR_WIDENING), wide, STARTS)
+
+    def pool(self, time: ParameterPrior, power: ParameterPrior) -> None:
+        """Fit again under these priors, with residuals that go together: then a table outvotes the prior only
+        where it speaks clearly."""
+        rows = self._sample(ROWS_POOLED)
+        smooth = Kernel.generic().covariance(self.features[rows], self.features[rows])
+        self._fit(rows, time, power, POOLED_STARTS, smooth)
+
+    def _fit(
+        self,
+        rows: IntArray,
+        time: ParameterPrior,
+        power: ParameterPrior,
+        starts: int,
+        smooth: FloatArray | None = None,
+    ) -> None:
+        """Best parameters; smooth: covariance (n, n) of what the formula leaves over, beside independent
+        errors whose weights are then set anew (iteratively reweighted least squares)."""
+        level = time.shifted(LEVELLED * (self.time_log.mean() - 1))
+        error = _covariance(TIME_NOISE_SD**2 / self.time_weight[rows], smooth)
+        curve = time_curve(self.at[rows])
+        self.theta = _best(fit_members(curve, self.time_log[rows], level, error, starts, self.rng, False))
+        parts, there = (time_parts(self.theta[None], at) for at in (self.at, self.at[rows]))
+        error = _covariance(POWER_NOISE_SD**2 / self.power_weight[rows], smooth)
+        curve = power_curve(self.at[rows], there)
+        self.phi = _best(fit_members(curve, self.power_log[rows], power, error, starts, self.rng, False))
+        self.time_residual = self.time_log - parts.time.value[0]
+        self.power_residual = self.power_log - log_power(self.phi[None], self.at, parts).value[0]
         self.time_weight = _weights(self.time_residual, TIME_NOISE_SD)
         self.power_weight = _weights(self.power_residual, POWER_NOISE_SD)
+
+    @property
+    def relative_theta(self) -> FloatArray:
+        """Time parameters with the largest of the six times at 0."""
+        return self.theta - LEVELLED * self.theta[:LEVELLED_TIMES].max()
 
     def _sample(self, count: int) -> IntArray:
         return self.rng.choice(len(self.measured), min(count, len(self.measured)), replace=False)
@@ -135,12 +183,11 @@ class _Draft:
         return self.features[rows], residual[rows], weight[rows]
 
     def finished(self, time_kernel: Kernel, power_kernel: Kernel) -> ReferenceFit:
-        level = LEVELLED * self.theta[:LEVELLED_TIMES].max()
         return ReferenceFit(
             self.measured.name,
             self.measured.kind,
             self.measured.maximum,
-            self.theta - level,
+            self.relative_theta,
             self.phi,
             self._surface(time_kernel, self.time_residual, self.time_weight),
             self._surface(power_kernel, self.power_residual, self.power_weight),
@@ -163,13 +210,9 @@ def _weights(residual: FloatArray, sd: float) -> FloatArray:
     return precision_weights(residual, np.zeros_like(residual), spread**2)
 
 
-def _robust_fit(
-    curve: Curve, observed: FloatArray, prior: ParameterPrior, sd: float, rng: np.random.Generator
-) -> FloatArray:
-    """Best parameters under contaminated normal errors, by iteratively reweighted least squares."""
-    weight = np.ones(len(observed))
-    for _ in range(1 + REWEIGHTINGS):
-        fits = fit_members(curve, observed, prior, np.diag(sd**2 / weight), STARTS, rng, disturb=False)
-        best = fits.theta[fits.best]
-        weight = _weights(observed - curve(best[None], np.zeros(1, dtype=int))[0][0], sd)
-    return best
+def _covariance(variances: FloatArray, smooth: FloatArray | None) -> FloatArray:
+    return variances if smooth is None else smooth + np.diag(variances)
+
+
+def _best(fits: Fits) -> FloatArray:
+    return fits.theta[fits.best]

@@ -84,14 +84,14 @@ def fit_members(
     rng: np.random.Generator,
     disturb: bool = True,
 ) -> Fits:
-    """Fit `members` copies to observed (n,) with measurement covariance (n, n).
+    """Fit `members` copies to observed (n,) with measurement covariance (n, n), or variances (n,).
 
     Member 0 is undisturbed and starts at the prior mean; the others start at prior draws and, if
     `disturb`, fit disturbed data under a disturbed prior.
     """
-    data_factor, prior_factor = np.linalg.cholesky(covariance), np.linalg.cholesky(prior.covariance)
-    data_whitener, prior_whitener = np.linalg.inv(data_factor), np.linalg.inv(prior_factor)
-    errors = _draws(members, data_factor, rng)
+    prior_factor = np.linalg.cholesky(prior.covariance)
+    prior_whitener = np.linalg.inv(prior_factor)
+    errors, whiten = _errors(covariance, members, rng)
     offsets = _draws(members, prior_factor, rng)
     data = observed + errors * disturb
     centre = prior.mean + offsets * disturb
@@ -100,11 +100,9 @@ def fit_members(
         theta: FloatArray, who: IntArray, data: FloatArray, centre: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         value, slope = curve(theta, who)
-        residual = np.concatenate(
-            [(value - data[who]) @ data_whitener.T, (theta - centre[who]) @ prior_whitener.T], 1
-        )
+        residual = np.concatenate([whiten(value - data[who]), (theta - centre[who]) @ prior_whitener.T], 1)
         prior_slope = np.broadcast_to(prior_whitener.T, (len(theta), *prior_whitener.shape))
-        return residual, np.concatenate([slope @ data_whitener.T, prior_slope], 2)
+        return residual, np.concatenate([whiten(slope), prior_slope], 2)
 
     theta, cost = levenberg_marquardt(
         lambda theta, who: whitened(theta, who, data, centre), prior.mean + offsets
@@ -112,6 +110,18 @@ def fit_members(
     undisturbed = np.broadcast_to(observed, data.shape), np.broadcast_to(prior.mean, centre.shape)
     own, _ = whitened(theta, np.arange(members), *undisturbed)
     return Fits(theta, cost, (own**2).sum(axis=1))
+
+
+def _errors(
+    covariance: FloatArray, members: int, rng: np.random.Generator
+) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Draws (members, n) of measurement errors, and what makes such errors independent with variance 1."""
+    if covariance.ndim == 1:
+        sd = np.sqrt(covariance)
+        return _draws(members, np.eye(len(sd)), rng) * sd, lambda values: values / sd
+    factor = np.linalg.cholesky(covariance)
+    whitener = np.linalg.inv(factor).T
+    return _draws(members, factor, rng), lambda values: values @ whitener
 
 
 def _draws(members: int, factor: NDArray[np.floating[Any]], rng: np.random.Generator) -> FloatArray:

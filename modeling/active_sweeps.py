@@ -12,9 +12,10 @@ from modeling.core.prediction import FloatArray, IntArray
 from modeling.core.predictors.roofline import RooflinePredictor
 from modeling.core.roofline.belief import Belief, belief_for
 from modeling.core.sampling import STEPS
+from modeling.corpora import prepared
 from modeling.selectors.references import Source, default_references
 from modeling.services.predictors import predictor_request
-from modeling.training import FIT_ERRORS, prepared
+from modeling.training import FIT_ERRORS
 from profiling.errors import Conflict
 from profiling.knobs import Knobs
 from profiling.models import Run, Sweep
@@ -134,8 +135,7 @@ def campaign_of(sweep: Sweep) -> Campaign:
 
 def belief_of(target: Source) -> Belief:
     references = default_references(target=target)
-    corpus, digests = [each.measured for each in references], [each.table.digest for each in references]
-    fitted = prepared(RooflinePredictor, corpus, 0, digests)
+    fitted = prepared(RooflinePredictor, references, target.device_model, 0)
     return belief_for(fitted, np.array(target.device_model.maximum, dtype=float), target.workload.kind)
 
 

@@ -99,6 +99,23 @@ class Plan(models.Model):
         return f"plan for {self.workload} on {self.device_model}"
 
 
+class StoredCorpus(models.Model):
+    """What the default method learned from a device model's references, until their measurements change."""
+
+    key = models.CharField(
+        max_length=64, unique=True, help_text="of the references' data and the method's code"
+    )
+    device_model = models.ForeignKey(DeviceModel, on_delete=models.CASCADE, related_name="corpora")
+    tensors = models.BinaryField()
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "stored corpora"
+
+    def __str__(self) -> str:
+        return f"{self.device_model}: {self.key[:12]}"
+
+
 class Evaluation(models.Model):
     """What `evaluate` found of some methods on one target: a line of the leaderboard per result.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
+from modeling.selectors.references import teaches_more
 from modeling.services.drift import drift_judge
 from modeling.services.prediction_sets import prediction_sets_check
 from modeling.services.verification import STRATEGY as VERIFY
@@ -17,12 +18,15 @@ from profiling.wake import wake_worker
 logger = logging.getLogger(__name__)
 
 # What a worker does for a sweep whose runs are used up, by the sweep's strategy.
+REFRESH = "modeling.tasks.refresh_corpora"
 GOES_ON = {"active": "modeling.tasks.choose_modes", VERIFY: "modeling.tasks.pick_again"}
 
 
 @receiver(runs_changed)
 def on_runs_changed(sender: Any, workload_id: int, device_model_id: int, **kwargs: Any) -> None:
     prediction_sets_check(workload_id=workload_id, device_model_id=device_model_id)
+    if teaches_more(workload_id=workload_id, device_model_id=device_model_id):
+        wake_worker(REFRESH, device_model_id)
 
 
 @receiver(sweep_drained)

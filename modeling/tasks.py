@@ -31,6 +31,13 @@ def choose_modes(sweep_id: int) -> None:
 
 
 @shared_task
+def refresh_corpora(device_model_id: int) -> None:
+    from modeling.corpora import corpora_refresh
+
+    corpora_refresh(device_model_id=device_model_id)
+
+
+@shared_task
 def run_evaluation(evaluation_id: int) -> None:
     from modeling.evaluating import evaluation_run
 

@@ -3,7 +3,6 @@
 import logging
 import platform
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -16,6 +15,7 @@ from modeling.core.crossvalidate import OwnError, cross_validate, with_own_error
 from modeling.core.prediction import IntArray, Measured, Prediction
 from modeling.core.predictors import predictor_class
 from modeling.core.predictors.base import BasePredictor
+from modeling.corpora import prepared
 from modeling.models import Predictor
 from modeling.outlooks import outlook_card
 from modeling.selectors.predictors import ranges_of
@@ -33,7 +33,6 @@ from profiling.errors import Conflict, LabError
 logger = logging.getLogger(__name__)
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
-KEPT_PREPARATIONS = 8
 # What bad data or too small a machine can raise; a bug is left to the worker's log and the rescue.
 FIT_ERRORS = (LabError, ValueError, ArithmeticError, RuntimeError, MemoryError)
 
@@ -114,9 +113,7 @@ class Fitter:
         self.kind = predictor.workload.kind
         self.seed = predictor.seed
         self.corpus = [each.measured for each in references]
-        self.prepared = prepared(
-            self.method, self.corpus, self.seed, [each.table.digest for each in references]
-        )
+        self.prepared = prepared(self.method, references, predictor.device_model, self.seed)
 
     def fit(self, part: Measured) -> BasePredictor:
         fresh = self.method(self.corpus, self.seed, part.board_maximum, self.prepared, self.kind)
@@ -124,19 +121,6 @@ class Fitter:
 
     def fit_predict(self, part: Measured, knobs: IntArray) -> Prediction:
         return self.fit(part).predict(knobs)
-
-
-_preparations: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
-
-
-def prepared(method: type[BasePredictor], corpus: Sequence[Measured], seed: int, digests: list[str]) -> Any:
-    """What the method learns from the references alone, kept in this worker until they change."""
-    key = (method.method, seed, *digests)
-    if key not in _preparations:
-        _preparations[key] = method.prepare(corpus, seed)
-        while len(_preparations) > KEPT_PREPARATIONS:
-            _preparations.popitem(last=False)
-    return _preparations[key]
 
 
 def predict_all(fitted: BasePredictor, target: Source, minibatches: Sequence[int]) -> Prediction:

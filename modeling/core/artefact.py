@@ -2,7 +2,7 @@
 
 import json
 import struct
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -11,9 +11,12 @@ from safetensors.numpy import save as save_tensors
 
 from modeling.core.predictors import METHODS, predictor_class
 from modeling.core.predictors.base import BasePredictor
+from modeling.core.roofline.state import pack, unpack
 
 FORMAT = 1
 HEADER_LENGTH = struct.Struct("<Q")
+
+T = TypeVar("T")
 
 
 class ArtefactError(ValueError):
@@ -40,12 +43,31 @@ def load(data: bytes) -> BasePredictor:
         raise ArtefactError(f"damaged predictor artefact: {error}") from error
 
 
+def save_parts(thing: Any) -> bytes:
+    """A nested dataclass of arrays, such as a CorpusFit, as bytes."""
+    arrays, card = pack(thing)
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return save_tensors(tensors, metadata={"card": json.dumps({"format": FORMAT, "parts": card})})
+
+
+def load_parts(kind: type[T], data: bytes) -> T:
+    """The dataclass `kind` saved by `save_parts`. ArtefactError where the bytes are anything else."""
+    try:
+        return unpack(kind, load_tensors(data), _header(data)["parts"])
+    except (SafetensorError, struct.error, ValueError, KeyError, TypeError) as error:
+        raise ArtefactError(f"not a stored {kind.__name__}: {error}") from error
+
+
+def _header(data: bytes) -> dict[str, Any]:
+    (length,) = HEADER_LENGTH.unpack_from(data)
+    header = json.loads(data[HEADER_LENGTH.size : HEADER_LENGTH.size + length])
+    return json.loads(header["__metadata__"]["card"])
+
+
 def read_card(data: bytes) -> dict[str, Any]:
     """The JSON card of an artefact, read from its header alone."""
     try:
-        (length,) = HEADER_LENGTH.unpack_from(data)
-        header = json.loads(data[HEADER_LENGTH.size : HEADER_LENGTH.size + length])
-        card = json.loads(header["__metadata__"]["card"])
+        card = _header(data)
     except (struct.error, ValueError, KeyError, TypeError) as error:
         raise ArtefactError(f"not a predictor artefact: {error}") from error
     if card.get("format") != FORMAT or card.get("method") not in METHODS:

@@ -10,6 +10,7 @@ from modeling.core.prediction import IntArray, Measured
 from profiling.errors import InvalidInput
 from profiling.models import DeviceModel, Run, Workload
 from profiling.selectors.runs import MeasuredTable, measured_table
+from profiling.services.sweeps import WAITING
 
 # Fewer modes than this say too little of a workload's whole surface to teach another one.
 REFERENCE_MODES = 100
@@ -76,6 +77,27 @@ def default_references(*, target: Source, emulated: bool | None = None) -> list[
     same = [pair for pair in pairs if pair[1] == target.device_model.pk]
     wanted = target.table.emulated if emulated is None else emulated
     return _good_sources(same, target, wanted) or _good_sources(pairs, target, wanted)
+
+
+def teaches_more(*, workload_id: int, device_model_id: int) -> bool:
+    """Whether a change of the pair's runs is one that others should learn from, and no more is under way."""
+    runs = Run.objects.filter(workload=workload_id, device_model=device_model_id)
+    enough = runs.filter(state=Run.State.COMPLETE).count() >= REFERENCE_MODES
+    return enough and not runs.filter(state__in=WAITING).exists()
+
+
+def usual_corpus(*, device_model: DeviceModel) -> list[list[Source]]:
+    """What a workload new to the board would learn from: a list of sources for each kind, emulated apart."""
+    runs = Run.objects.filter(state=Run.State.COMPLETE, device_model=device_model)
+    counts = runs.values_list("workload", "workload__kind").annotate(runs=Count("id"))
+    many = counts.filter(runs__gte=REFERENCE_MODES).order_by("workload")
+    known = Workload.objects.in_bulk([workload for workload, *_ in many])
+    groups: dict[tuple[str, bool], list[Source]] = {}
+    for workload, kind, _ in many:
+        each = source(known[workload], device_model)
+        if len(each.table) >= REFERENCE_MODES:
+            groups.setdefault((kind, each.table.emulated), []).append(each)
+    return list(groups.values())
 
 
 def _good_sources(pairs: Sequence[tuple[int, int]], target: Source, emulated: bool) -> list[Source]:

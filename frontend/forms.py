@@ -138,6 +138,16 @@ class DeviceForm(forms.Form):
     location = forms.CharField(max_length=100, required=False)
 
 
+class BoardsForm(forms.Form):
+    text = forms.CharField(
+        required=False,
+        label="Table",
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        help_text="The first line names the columns: name, and any of driver, device_model, location, notes.",
+    )
+    file = forms.FileField(required=False, label="or a file", help_text="CSV, in UTF-8.")
+
+
 class PredictorForm(forms.Form):
     workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug", empty_label="choose")
     device_model = forms.ModelChoiceField(

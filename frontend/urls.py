@@ -102,6 +102,7 @@ urlpatterns = [
     path("sweeps/<int:pk>/cancel/", sweep.sweep_end, name="sweep-cancel"),
     path("sweeps/<int:pk>/resume/", sweep.sweep_take_up, name="sweep-resume"),
     path("devices/", device.device_list_page, name="device-list"),
+    path("new-devices/", enrolment.device_list_import_page, name="device-import"),
     path("new-device/", enrolment.device_new_page, name="device-create"),
     path("devices/<slug:slug>/token/", enrolment.device_token, name="device-token"),
     path("devices/<slug:slug>/", device.device_page, name="device-detail"),

@@ -276,6 +276,7 @@ ELSEWHERE = {
     "/leaderboard/": "/predictors/",
     "/new-workload/": "/workloads/",
     "/new-device/": "/devices/",
+    "/new-devices/": "/devices/",
 }
 
 

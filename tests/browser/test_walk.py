@@ -128,6 +128,7 @@ PATHS = (
     "/compare/",
     "/sweeps/",
     "/devices/",
+    "/new-devices/",
     "/device-models/",
     "/device-models/orin-mini/",
     "/predictors/",

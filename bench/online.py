@@ -16,18 +16,23 @@ from modeling.core.regret import Contest, compare, report
 from profiling.board.emulation.demand import EmulatedWorkload
 from profiling.board.emulation.law import emulated_table
 from profiling.catalog import device_model_entries
+from profiling.knobs import KnobRange
 from profiling.soc import knob_range
 
 NETWORKS = ("resnet18", "yolo_tiny", "lstm")
-MODES, REFERENCE_MODES = 4000, 500
+REFERENCE_MODES = 500
 BUDGET_MW = 20_000.0
 
 
-def emulated(network: str, count: int) -> Measured:
+def emulated(network: str, count: int | None = None) -> Measured:
+    """So many modes, else all of the grid."""
     entry = next(each for each in device_model_entries() if each["slug"] == "agx-orin")
     ranges = knob_range(entry)
-    modes = ranges.all_modes()
-    knobs = modes[np.random.default_rng(1).choice(len(modes), count, replace=False)]
+    # A whole grid, as PowerTrain's, since gradient descent walks along its lines.
+    grid = KnobRange(ranges.cores[1::2], ranges.cpu_khz[::-3][::-1], ranges.gpu_khz, ranges.mem_khz)
+    modes = grid.all_modes()
+    few = np.random.default_rng(1).choice(len(modes), count or len(modes), replace=False)
+    knobs = modes[np.sort(few)]
     time_ms, power_mw = emulated_table(entry, EmulatedWorkload(network), knobs)
     return Measured(network, knobs, time_ms, power_mw, board_maximum=ranges.maximum)
 
@@ -38,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--intervals", type=int, default=100)
     asked = parser.parse_args(argv)
     for network in NETWORKS:
-        target = emulated(network, MODES)
+        target = emulated(network)
         others = [emulated(each, REFERENCE_MODES) for each in NETWORKS if each != network]
         corpus = RooflinePredictor.prepare(others)
         for energy_weight, budget_mw in ((0.5, None), (0.0, BUDGET_MW)):

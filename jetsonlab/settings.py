@@ -162,6 +162,10 @@ FILE_UPLOAD_PERMISSIONS = 0o640
 FILE_UPLOAD_HANDLERS = ["profiling.receiving.SpoolHandler"]
 UPLOAD_MAX_BYTES = require(env.int, "UPLOAD_MAX_MB", default=256) * 2**20
 
+# 0: telemetry is kept for ever. The datasets, by slug, whose runs keep theirs whatever their age.
+RETAIN_TELEMETRY_DAYS = require(env.int, "RETAIN_TELEMETRY_DAYS", default=0)
+RETAIN_DATASETS = env.list("RETAIN_DATASETS", default=[])
+
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_settings(env, DATA_DIR)
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -174,6 +178,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweeps": {"task": "profiling.tasks.look_after_sweeps", "schedule": 30.0},
     # Lost messages and dead workers. A message that waited behind a long fit has nothing new to say.
     "uploads": {"task": "profiling.tasks.look_after_uploads", "schedule": 300.0, "options": {"expires": 300}},
+    "telemetry": {"task": "profiling.tasks.look_after_telemetry", "schedule": 3600.0},
     "fits": {"task": "modeling.tasks.look_after_work", "schedule": 300.0, "options": {"expires": 300}},
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready
 
-from profiling.services import agents, imports, sweeps, uploads
+from profiling.services import agents, imports, retention, sweeps, uploads
 
 
 @shared_task
@@ -27,6 +27,11 @@ def look_after_sweeps() -> None:
 @shared_task
 def look_after_uploads() -> None:
     imports.uploads_wake()
+
+
+@shared_task
+def look_after_telemetry() -> None:
+    retention.telemetry_retain_as_set()
 
 
 @worker_ready.connect

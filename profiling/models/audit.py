@@ -56,6 +56,7 @@ class AuditEntry(models.Model):
         PLAN_KEEP = "plan-keep", "chose the plan"
         EVALUATION_REQUEST = "evaluation-request", "asked for the evaluation"
         EVALUATION_IMPORT = "evaluation-import", "brought in the evaluation"
+        RETAIN = "retain", "removed old telemetry"
         ADMIN = "admin", "changed in the administration"
 
     class Via(models.TextChoices):

@@ -179,6 +179,7 @@ CELERY_BEAT_SCHEDULE = {
     # Lost messages and dead workers. A message that waited behind a long fit has nothing new to say.
     "uploads": {"task": "profiling.tasks.look_after_uploads", "schedule": 300.0, "options": {"expires": 300}},
     "telemetry": {"task": "profiling.tasks.look_after_telemetry", "schedule": 3600.0},
+    "people": {"task": "profiling.tasks.look_after_people", "schedule": 86_400.0},
     "fits": {"task": "modeling.tasks.look_after_work", "schedule": 300.0, "options": {"expires": 300}},
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready
 
-from profiling.services import agents, imports, retention, sweeps, uploads
+from profiling.services import agents, imports, people, retention, sweeps, uploads
 
 
 @shared_task
@@ -32,6 +32,11 @@ def look_after_uploads() -> None:
 @shared_task
 def look_after_telemetry() -> None:
     retention.telemetry_retain_as_set()
+
+
+@shared_task
+def look_after_people() -> None:
+    people.sessions_forget()
 
 
 @worker_ready.connect

@@ -1,11 +1,14 @@
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from profiling.errors import Conflict, InvalidInput
 from profiling.permissions import check_role, role_of
@@ -77,6 +80,12 @@ def reset_address(*, person: User) -> str:
     """Works once, for a day."""
     key = default_token_generator.make_token(person)
     return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(person), key])
+
+
+def sessions_forget() -> None:
+    """Those that have expired: the list that people see drops them by itself, the table does not."""
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
 
 
 def _give_role(person: User, role: str) -> None:

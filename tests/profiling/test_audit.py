@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 from profiling.errors import Conflict
 from profiling.knobs import Knobs
 from profiling.models import AuditEntry
-from profiling.services.audit import Action, audit
+from profiling.services.audit import Action, audit, client_address
 from profiling.services.devices import device_create, device_token_create
 from profiling.services.sweeps import sweep_cancel, sweep_request, sweep_resume
 from profiling.services.tokens import token_create, token_revoke
@@ -60,6 +60,22 @@ def test_a_forged_address_is_not_believed(browser, settings):
     browser.post("/new-workload/", {"name": "w", "kind": "training", "network": "n", "minibatch": 1})
     Client().post("/login/", {"username": "x", "password": "y"}, headers={"X-Forwarded-For": "6.6.6.6"})
     assert (last().action, last().label, last().address) == ("sign-in-failed", "x", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("proxies", "told", "address"),
+    [
+        (1, "6.6.6.6, 10.0.0.7", "10.0.0.7"),
+        (2, "6.6.6.6, 10.0.0.7", "6.6.6.6"),
+        (1, "2001:db8::1", "2001:db8::1"),
+        (1, "no address", None),
+        (1, "", "127.0.0.1"),
+    ],
+)
+def test_as_many_proxies_as_are_trusted_are_believed(proxies, told, address, rf, settings):
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": proxies}
+    headers = {"X-Forwarded-For": told} if told else {}
+    assert client_address(rf.get("/", headers=headers)) == address
 
 
 def test_signing_in_and_out_is_written_down(eng):

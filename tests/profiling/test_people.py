@@ -2,7 +2,9 @@ from datetime import timedelta
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from profiling.errors import Conflict, Forbidden, InvalidInput, NotFound
@@ -21,6 +23,7 @@ from profiling.services.people import (
     person_open,
     person_set_role,
 )
+from profiling.tasks import look_after_people
 
 PASSWORD = "a-long-enough-one"
 
@@ -123,6 +126,16 @@ def test_a_closed_account_and_its_tokens_open_nothing(ada, eng, browser, api):
         person_link(person=eng, user=ada)
     person_open(person=eng, user=ada)
     assert api.get("/api/v1/runs/").status_code == 200
+
+
+def test_sessions_that_ended_are_forgotten(eng, browser):
+    browser.get("/")
+    look_after_people()
+    assert Session.objects.count() == 1
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    look_after_people()
+    assert not Session.objects.exists()
+    assert not UserSession.objects.exists()
 
 
 def test_who_lost_the_phone_is_let_in_again(ada, eng):

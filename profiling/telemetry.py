@@ -98,9 +98,13 @@ def column_values(name: str, column: pa.ChunkedArray) -> Any:
 def thinned(time_s: FloatArray, values: FloatArray, points: int = 2000) -> tuple[FloatArray, FloatArray]:
     """At most `points` of a curve, keeping the lowest and highest value of each stretch, so that no peak
     is lost; time_s and values shape (n,)."""
-    if len(time_s) <= points:
+    count = len(time_s)
+    if count <= points:
         return time_s, values
-    stretches = np.array_split(np.arange(len(time_s)), points // 2)
-    known = np.where(np.isnan(values), 0, values)
-    keep = np.unique([[s[np.argmin(known[s])], s[np.argmax(known[s])]] for s in stretches])
+    size = -(-count // (points // 2))
+    padded = np.append(values, np.full(-count % size, np.nan)).reshape(-1, size)
+    unknown = np.isnan(padded)
+    lowest = np.where(unknown, np.inf, padded).argmin(axis=1)
+    highest = np.where(unknown, -np.inf, padded).argmax(axis=1)
+    keep = np.unique((np.arange(len(padded)) * size) + np.stack([lowest, highest]))
     return time_s[keep], values[keep]

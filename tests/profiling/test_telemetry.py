@@ -58,3 +58,19 @@ def test_thinning_keeps_every_peak():
     kept_time, kept = thinned(time_s, values)
     assert len(kept) <= 2000
     assert kept_time[np.argmax(kept)] == 54_321
+
+
+def test_an_unknown_sample_hides_no_valley():
+    values = np.full(10_000, 50.0)
+    values[[100, 7_777]] = np.nan, 40.0
+    _, kept = thinned(np.arange(10_000.0), values)
+    assert np.nanmin(kept) == 40
+
+
+@given(st.integers(1, 3_000), st.integers(2, 50))
+def test_thinning_keeps_order_extremes_and_the_limit(count, points):
+    values = np.random.default_rng(count).normal(size=count)
+    time_s, kept = thinned(np.arange(count, dtype=float), values, points)
+    assert len(kept) <= max(points, 1)
+    assert np.all(np.diff(time_s) > 0)
+    assert {values.min(), values.max()} <= set(kept)

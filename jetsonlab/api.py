@@ -15,6 +15,7 @@ from profiling.api_packages import PackageView
 from profiling.api_runs import RunViewSet
 from profiling.api_sweeps import SweepViewSet
 from profiling.api_tokens import TokenViewSet
+from profiling.api_transfers import TransferViewSet
 from profiling.api_uploads import UploadViewSet
 
 router = SimpleRouter()
@@ -24,6 +25,7 @@ router.register("workloads", WorkloadViewSet)
 router.register("runs", RunViewSet)
 router.register("datasets", DatasetViewSet)
 router.register("uploads", UploadViewSet)
+router.register("transfers", TransferViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("tokens", TokenViewSet)
 router.register("audit", AuditViewSet)

@@ -23,6 +23,7 @@ from profiling.services.devices import device_token_create
 from profiling.services.saved_views import saved_view_keep
 from profiling.services.sweeps import sweep_request
 from profiling.services.tokens import token_create
+from profiling.services.transfers import transfer_begin
 from tests.conftest import person
 from tests.rights import ACTORS, Door, Right, doors, levels, rights
 
@@ -73,6 +74,7 @@ def lab(ada, eng, vera, resnet, orin, board, settings, monkeypatch) -> dict[str,
         "<sha256>": "0" * 64,
         "views": view.pk,
         "pending": sweep.runs.get().pk,
+        "transfers": transfer_begin(user=eng, filename="a.csv", size=2, about={})[0].pk,
     }
 
 
@@ -214,6 +216,8 @@ OWN: dict[Door, Any] = {
     Door("POST", "/api/v1/uploads/<pk>/choice/"): {"choice": "nothing"},
     Door("POST", "/api/v1/uploads/<pk>/mapping/"): MAPPING,
     Door("POST", "/api/v1/uploads/<pk>/undo/"): {},
+    Door("PATCH", "/api/v1/transfers/<pk>/"): b"x",
+    Door("DELETE", "/api/v1/transfers/<pk>/"): {},
     Door("DELETE", "/api/v1/tokens/<pk>/"): {},
     Door("POST", "/api/v1/agent/runs/<pk>/heartbeat/"): {"agent": "a1", "status": {}},
     Door("POST", "/api/v1/agent/runs/<pk>/result/"): RESULT,

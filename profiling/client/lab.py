@@ -10,10 +10,13 @@ import httpx
 
 from profiling.client.keys import find_key
 from profiling.client.records import Plan, Predictor, Run, Upload, Workload
-from profiling.client.wire import LabAway, LabRefused, Wire
+from profiling.client.wire import WAITS_S, LabAway, LabRefused, Wire
 
 PIECE = 1 << 18
+IN_PIECES_FROM = 16 << 20
+SENT_AT_ONCE = 4 << 20
 POLL_S = 1.0
+CONFLICT = 409  # the lab is at another byte, or still holds on to a connection that died
 Progress = Callable[[int, int | None], None]  # done, total if known
 
 
@@ -69,11 +72,16 @@ class Lab:
         progress: Progress = _quiet,
         **about: Any,
     ) -> Upload:
-        """Send a file of measurements. Sent again, the same content answers with the first upload."""
+        """Send a file of measurements. Sent again, the same content answers with the first upload.
+
+        A large one goes in pieces: cut off, even by the end of this program, it goes on where it was.
+        """
         path = Path(path)
         size = path.stat().st_size
         query = {"filename": path.name, "workload": workload, "device_model": device_model, **about}
         key = hashlib.sha256(f"{sorted(query.items())}".encode() + _digest(path)).hexdigest()
+        if size >= IN_PIECES_FROM:
+            return self._in_pieces(path, {**query, "size": size}, key, progress)
         answer = self.wire.ask(
             "POST",
             "uploads/",
@@ -86,6 +94,40 @@ class Lab:
             content=lambda: _pieces(path, size, progress),
         )
         return Upload.of(answer.json())
+
+    def _in_pieces(self, path: Path, asked: dict[str, Any], key: str, progress: Progress) -> Upload:
+        begin = self.wire.ask("POST", "transfers/", json=asked, headers={"Idempotency-Key": key})
+        sent, stuck = begin.json(), 0
+        with path.open("rb") as file:
+            while not sent["upload"]:
+                file.seek(sent["offset"])
+                before, sent = sent["offset"], self._piece(sent, file.read(SENT_AT_ONCE))
+                progress(sent["offset"], sent["size"])
+                stuck = 0 if sent["upload"] or sent["offset"] > before else stuck + 1
+                if stuck == len(WAITS_S):
+                    raise LabAway(
+                        f"{path.name} stays at byte {before:,} of {sent['size']:,}; try again later"
+                    )
+                if stuck:
+                    self.sleep(WAITS_S[stuck])
+        return Upload.of(self.wire.get(f"uploads/{sent['upload']}/"))
+
+    def _piece(self, transfer: dict[str, Any], piece: bytes) -> dict[str, Any]:
+        """How far the lab got: it may have kept a part of a piece that was cut off, so it is asked."""
+        address = f"transfers/{transfer['id']}/"
+        headers = {
+            "Upload-Offset": str(transfer["offset"]),
+            "Content-Type": "application/offset+octet-stream",
+        }
+        try:
+            answer = self.wire.ask("PATCH", address, content=piece, headers=headers, repeat=False)
+        except LabAway:
+            return dict(self.wire.get(address))
+        except LabRefused as refused:
+            if refused.status != CONFLICT:
+                raise
+            return dict(self.wire.get(address))
+        return dict(answer.json())
 
     def wait(self, upload: Upload, *, progress: Progress = _quiet, limit_s: float = 3600) -> Upload:
         """Until the lab is through with it, or asks something."""

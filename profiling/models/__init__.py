@@ -6,7 +6,7 @@ from profiling.models.inventory import Device, Workload, WorkloadPackage
 from profiling.models.people import Invitation
 from profiling.models.runs import Run, Sweep, Telemetry
 from profiling.models.saved_views import SavedView
-from profiling.models.uploads import Upload
+from profiling.models.uploads import Transfer, Upload
 
 __all__ = [
     "ApiToken",
@@ -22,6 +22,7 @@ __all__ = [
     "SavedView",
     "Sweep",
     "Telemetry",
+    "Transfer",
     "Upload",
     "Workload",
     "WorkloadPackage",

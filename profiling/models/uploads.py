@@ -1,5 +1,7 @@
 """Files people send, and what became of every line."""
 
+import uuid
+
 from django.conf import settings
 from django.db import models
 
@@ -99,6 +101,35 @@ class Upload(models.Model):
                 fields=["sha256", "workload", "device_model"],
                 condition=~models.Q(state__in=["rejected", "undone", "failed"]),
                 name="upload_content_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class Transfer(models.Model):
+    """A file that arrives in pieces. What is there lies on disk, and its length is the offset to go on from.
+
+    Complete, it becomes an upload; left alone for a day, it is deleted.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    filename = models.CharField(max_length=255)
+    size = models.BigIntegerField(help_text="bytes when it is complete")
+    about = models.JSONField(help_text="what was asked beside the file")
+    idempotency_key = models.CharField(max_length=100, blank=True)
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, null=True, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "idempotency_key"],
+                condition=~models.Q(idempotency_key=""),
+                name="transfer_idempotency_key_once",
             ),
         ]
 

@@ -19,6 +19,7 @@ from profiling.formats import Limits, Log, Mapping, MappingNeeded, Problem
 from profiling.models import Run, Telemetry, Upload
 from profiling.receiving import incoming_folder
 from profiling.services.import_content import Content, content_of
+from profiling.services.transfers import transfers_forget
 from profiling.services.uploads import GONE, WORK, runs_remove, runs_tell, upload_clear
 from profiling.telemetry import TIME
 from profiling.wake import wake_worker
@@ -62,6 +63,7 @@ def uploads_wake() -> int:
     for part in incoming_folder().glob("*.part"):
         if part.stat().st_mtime < (timezone.now() - LEFTOVER).timestamp():
             part.unlink(missing_ok=True)
+    transfers_forget(before=timezone.now() - LEFTOVER)
     return len(open_ids)
 
 

@@ -25,9 +25,11 @@ GOOD = "cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n2,268800,318750,665600,10
 
 
 class Line(httpx.WSGITransport):
-    """The wire: the first `cut` requests get nowhere, the next `busy` a 503."""
+    """The wire: the first `cut` requests get nowhere, the next `busy` a 503. The next pieces of a transfer
+    break off after so many bytes: the site sees a body that ends too early, the client no answer."""
 
     cut, busy, asked = 0, 0, 0
+    dies_after: list[int] = []  # noqa: RUF012 (set by tests)
 
     def handle_request(self, request):
         self.asked += 1
@@ -37,6 +39,12 @@ class Line(httpx.WSGITransport):
         if self.busy:
             self.busy -= 1
             return httpx.Response(503, headers={"Retry-After": "7"}, request=request)
+        if request.method == "PATCH" and self.dies_after:
+            piece = request.read()[: self.dies_after.pop(0)]
+            half = httpx.Request("PATCH", request.url, headers=request.headers, content=piece)
+            half.headers["Content-Length"] = request.headers["Content-Length"]
+            super().handle_request(half)
+            raise httpx.ReadError("broken off", request=request)
         return super().handle_request(request)
 
 
@@ -89,6 +97,36 @@ def test_a_file_is_sent_and_waited_for_with_progress(lab, path):
 
 def test_a_file_sent_twice_is_one_upload(lab, path):
     assert lab.upload(path, **PAIR).id == lab.upload(path, **PAIR).id
+
+
+@pytest.fixture
+def in_pieces(monkeypatch):
+    monkeypatch.setattr("profiling.client.lab.IN_PIECES_FROM", 1)
+    monkeypatch.setattr("profiling.client.lab.SENT_AT_ONCE", 20)
+
+
+def test_a_large_file_goes_in_pieces(lab, path, in_pieces):
+    seen = []
+    upload = lab.wait(lab.upload(path, **PAIR, progress=lambda done, total: seen.append((done, total))))
+    assert (upload.state, Run.objects.count()) == ("done", 1)
+    assert seen[0] == (20, len(GOOD))
+    assert seen[-1] == (len(GOOD), len(GOOD))
+
+
+def test_a_connection_that_dies_in_a_piece_is_gone_on_from_what_arrived(lab, path, line, in_pieces, slept):
+    line.dies_after = [7, 0, 13]
+    assert lab.wait(lab.upload(path, **PAIR)).state == "done"
+    assert line.dies_after == []
+    assert Upload.objects.get().file.read() == GOOD.encode()
+
+
+def test_a_new_start_of_the_program_goes_on_with_the_transfer(lab, path, line, in_pieces):
+    line.dies_after = [5] + [0] * 5
+    with pytest.raises(LabAway, match="stays at byte 5"):
+        lab.upload(path, **PAIR)
+    asked = line.asked
+    assert lab.wait(lab.upload(path, **PAIR)).state == "done"
+    assert line.asked - asked < 10
 
 
 def test_rows_are_sent_and_read_back_typed(lab):

@@ -55,7 +55,9 @@ class TransferViewSet(viewsets.GenericViewSet):
         asked.is_valid(raise_exception=True)
         key = request.headers.get("Idempotency-Key", "")[:100]
         file = {name: asked.validated_data[name] for name in ("filename", "size")}
-        transfer, new = transfer_begin(user=person(request), about=asked.initial_data, idempotency_key=key, **file)
+        transfer, new = transfer_begin(
+            user=person(request), about=asked.initial_data, idempotency_key=key, **file
+        )
         return answer(transfer, 201 if new else 200)
 
     @extend_schema(responses=TransferSerializer)

@@ -36,6 +36,7 @@ router.register("evaluations", EvaluationViewSet)
 agent_urls = [
     path("ping/", api_agents.PingView.as_view(), name="agent-ping"),
     path("enroll/", api_agents.EnrolView.as_view(), name="agent-enroll"),
+    path("mode/", api_agents.ModeView.as_view(), name="agent-mode"),
     path("packages/<str:sha256>/", api_agents.PackageFileView.as_view(), name="agent-package"),
     path("claim/", api_agents.ClaimView.as_view(), name="agent-claim"),
     path("runs/<int:pk>/heartbeat/", api_agents.HeartbeatView.as_view(), name="agent-heartbeat"),

@@ -19,9 +19,17 @@ from profiling.serializers_agents import (
     FailureSerializer,
     GoOnSerializer,
     HeartbeatSerializer,
+    ModeSerializer,
     RunResultSerializer,
 )
-from profiling.services.agents import device_enrol, run_claim, run_complete, run_fail, run_heartbeat
+from profiling.services.agents import (
+    device_enrol,
+    mode_tell,
+    run_claim,
+    run_complete,
+    run_fail,
+    run_heartbeat,
+)
 from profiling.services.packages import package_for_device
 
 
@@ -63,6 +71,14 @@ class EnrolView(AgentView):
     def post(self, request: Request) -> Response:
         """Tell the server what this board is: its clock tables, rails, software and stock modes."""
         device_enrol(device=self.device(request), **self.parsed(request, EnrolSerializer))
+        return Response({"go_on": True})
+
+
+class ModeView(AgentView):
+    @extend_schema(request=ModeSerializer, responses=GoOnSerializer)
+    def post(self, request: Request) -> Response:
+        """Tell what somebody applied on the board by hand, with `jetsonlab-agent apply` or `restore`."""
+        mode_tell(device=self.device(request), **self.parsed(request, ModeSerializer))
         return Response({"go_on": True})
 
 

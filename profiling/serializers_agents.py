@@ -15,6 +15,18 @@ class EnrolSerializer(ClaimSerializer):
     description = serializers.DictField(help_text="what `jetsonlab-agent enroll` read from the board")
 
 
+class KnobsInForceSerializer(serializers.Serializer):
+    cores = serializers.IntegerField(min_value=0)
+    cpu_khz = serializers.IntegerField(min_value=0)
+    gpu_khz = serializers.IntegerField(min_value=0)
+    mem_khz = serializers.IntegerField(min_value=0)
+
+
+class ModeSerializer(ClaimSerializer):
+    knobs = KnobsInForceSerializer(allow_null=True, help_text="null: the board was put back as it was found")
+    by = serializers.CharField(max_length=64, help_text="the user on the board who did it")
+
+
 class GoOnSerializer(serializers.Serializer):
     go_on = serializers.BooleanField()
 

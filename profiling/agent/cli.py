@@ -1,7 +1,9 @@
 """jetsonlab-agent: doctor, enroll, run, apply, restore."""
 
 import argparse
+import getpass
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -9,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from profiling.agent.checkup import checkup
-from profiling.agent.client import ServerClient
-from profiling.agent.config import DRIVERS, as_toml, load_config, parse_config
+from profiling.agent.client import ServerAway, ServerClient, ServerRefused
+from profiling.agent.config import DRIVERS, AgentConfig, as_toml, load_config, parse_config
 from profiling.agent.enrolment import description
 from profiling.agent.loop import only_agent
 from profiling.agent.making import agent_name, make_agent, make_board
@@ -58,7 +60,8 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 def apply(options: argparse.Namespace) -> int:
-    board = make_board(load_config(options.config))
+    config = load_config(options.config)
+    board = make_board(config)
     knobs = Knobs(*(getattr(options, name) for name in Knobs._fields))
     check_legal(knobs, board.ranges())
     print(f"now      {board.current()}\nwanted   {knobs}")
@@ -66,14 +69,26 @@ def apply(options: argparse.Namespace) -> int:
         print("dry run: nothing was changed")
         return 0
     print(f"in force {board.apply(knobs)}\nPut it back with: jetsonlab-agent restore")
+    tell_mode(config, knobs)
     return 0
 
 
 def restore(options: argparse.Namespace) -> int:
-    board = make_board(load_config(options.config))
+    config = load_config(options.config)
+    board = make_board(config)
     board.restore()
     print(f"restored to {board.current()}")
+    tell_mode(config, None)
     return 0
+
+
+def tell_mode(config: AgentConfig, knobs: Knobs | None) -> None:
+    """For the server's audit log. The board is as was asked for, whether or not the server hears of it."""
+    client = ServerClient(config.server, config.token, agent=agent_name(config.state))
+    try:
+        client.tell_mode(knobs and knobs._asdict(), by=os.environ.get("SUDO_USER") or getpass.getuser())
+    except (ServerAway, ServerRefused) as error:
+        print(f"The server was not told: {error.message}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -50,6 +50,10 @@ class ServerClient:
     def enroll(self, description: dict[str, Any]) -> None:
         self._post("enroll/", agent=self.agent, description=description)
 
+    def tell_mode(self, knobs: dict[str, int] | None, by: str) -> None:
+        """What somebody applied on the board by hand; None: it was put back."""
+        self._post("mode/", agent=self.agent, knobs=knobs, by=by)
+
     def claim(self) -> dict[str, Any] | None:
         """The next run to measure, or None when there is nothing to do."""
         return self._post("claim/", agent=self.agent)

@@ -38,6 +38,7 @@ class AuditEntry(models.Model):
         DEVICE_CHANGE = "device-change", "changed the board"
         DEVICE_ENROL = "device-enrol", "enrolled the board"
         MODE_APPLY = "mode-apply", "applied a mode to the board"
+        MODE_RESTORE = "mode-restore", "put back the board"
         WORKLOAD_CREATE = "workload-create", "created the workload"
         WORKLOAD_CHANGE = "workload-change", "changed the workload"
         PACKAGE_SEND = "package-send", "sent the package"

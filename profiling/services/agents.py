@@ -114,6 +114,14 @@ def audit_mode(run: Run) -> None:
     audit(Action.MODE_APPLY, run.device or "", **about)
 
 
+def mode_tell(*, device: Device, agent: str, knobs: dict[str, int] | None, by: str) -> None:
+    """Somebody turned the knobs on the board itself."""
+    if knobs is None:
+        audit(Action.MODE_RESTORE, device, by=by, agent=agent)
+    else:
+        audit(Action.MODE_APPLY, device, mode=knobs, by=by, agent=agent)
+
+
 def check_measured(measured: dict[str, Any]) -> None:
     problems = [
         {

@@ -114,6 +114,17 @@ def test_who_had_which_mode_applied_to_which_board(board, resnet, eng):
     assert applied.details["sweep"] == sweep.pk
 
 
+def test_what_is_applied_by_hand_is_told(board, eng):
+    _, text = device_token_create(device=board, user=eng)
+    agent = APIClient(headers={"Authorization": f"Bearer {text}"})
+    told = {"agent": "a1", "knobs": FAST._asdict(), "by": "nora"}
+    assert agent.post("/api/v1/agent/mode/", told).status_code == 200
+    assert (last().action, last().label, last().details["by"]) == ("mode-apply", "Desk 1", "nora")
+    assert agent.post("/api/v1/agent/mode/", {**told, "knobs": None}).status_code == 200
+    assert last().action == "mode-restore"
+    assert agent.post("/api/v1/agent/mode/", {**told, "knobs": {"cores": 4}}).status_code == 400
+
+
 def test_sweeps_are_written_down(board, resnet, eng):
     sweep = sweep_request(device=board, workload=resnet, strategy="list", modes=[FAST], user=eng)
     sweep_cancel(sweep=sweep)

@@ -76,7 +76,7 @@ class AuditEntry(models.Model):
     token = models.CharField(max_length=120, blank=True, help_text="the program's key, by name and prefix")
     via = models.CharField(max_length=10, choices=Via.choices)
     address = models.GenericIPAddressField(null=True)
-    action = models.CharField(max_length=30, choices=Action.choices, db_index=True)
+    action = models.CharField(max_length=30, db_index=True, help_text="one of Action")
     kind = models.CharField(max_length=40, blank=True)
     object_id = models.CharField(max_length=40, blank=True)
     label = models.CharField(max_length=200, blank=True)
@@ -90,7 +90,12 @@ class AuditEntry(models.Model):
         indexes = [models.Index(fields=["kind", "object_id"], name="audit_by_object")]
 
     def __str__(self) -> str:
-        return f"{self.actor_name or 'somebody'} {self.get_action_display()} {self.label}"
+        return f"{self.actor_name or 'somebody'} {self.did} {self.label}"
+
+    @property
+    def did(self) -> str:
+        """In words. Not `choices` of the column, or each new action would take a migration."""
+        return str(self.Action(self.action).label)
 
     def save(self, *args: Any, **options: Any) -> None:
         if not self._state.adding:

@@ -218,11 +218,14 @@ def scaling_by_minibatch(subject: Subject) -> Scaling | None:
 
 def scaling_by_length(subject: Subject, others: list[Subject]) -> Scaling | None:
     """Over workloads that differ from this one in input length only, in a mode all of them share."""
-    family = [each for each in (subject, *others) if _alike(each, subject) and len(each.rows)]
-    by_length = {each.group.workload.sequence_length: each for each in family}
-    if None in by_length or len(by_length) < 2:
+    if not subject.group.workload.sequence_length:
         return None
-    ordered = [by_length[length] for length in sorted(by_length)]  # type: ignore[type-var]
+    family = [each for each in (subject, *others) if _alike(each, subject) and len(each.rows)]
+    by_length = {each.group.workload.sequence_length or 0: each for each in family}
+    by_length.pop(0, None)
+    if len(by_length) < 2:
+        return None
+    ordered = [by_length[length] for length in sorted(by_length)]
     shared = set.intersection(*({tuple(row) for row in each.knobs.tolist()} for each in ordered))
     if not shared:
         return None
@@ -231,7 +234,7 @@ def scaling_by_length(subject: Subject, others: list[Subject]) -> Scaling | None
     time = np.array([each.time_ms.value for each in there if each.time_ms])
     energy = np.array([each.energy_mj for each in there], dtype=float)
     title = f"{subject.group.workload.network} on {subject.group.device_model}"
-    lengths = np.array(sorted(by_length), dtype=float)  # type: ignore[type-var]
+    lengths = np.array(sorted(by_length), dtype=float)
     return Scaling(title, "input length", knobs, subject.group.emulated, lengths, time, energy)
 
 

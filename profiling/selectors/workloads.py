@@ -1,22 +1,24 @@
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from profiling.models import Run, Workload
 
-COMPLETE = Q(runs__state=Run.State.COMPLETE)
-
 
 def workload_list() -> QuerySet[Workload]:
-    return (
-        Workload.objects.select_related("owner")
-        .annotate(
-            run_count=Count("runs", filter=COMPLETE),
-            board_count=Count("runs__device_model", filter=COMPLETE, distinct=True),
-            last_run=Max("runs__created", filter=COMPLETE),
-        )
-        .order_by("name")
-    )
+    """Counted by subqueries, which the index of runs answers, and only for the rows that are read."""
+    own = Run.objects.filter(workload=OuterRef("pk"), state=Run.State.COMPLETE).order_by()
+    counts = {
+        "run_count": _of(own, Count("id")),
+        "board_count": _of(own, Count("device_model", distinct=True)),
+        "last_run": Subquery(own.values("workload").annotate(told=Max("created")).values("told")),
+    }
+    return Workload.objects.select_related("owner").annotate(**counts).order_by("name")
+
+
+def _of(runs: QuerySet[Run], count: Count) -> Coalesce:
+    return Coalesce(Subquery(runs.values("workload").annotate(told=count).values("told")), 0)
 
 
 def workload_boards(workload: Workload) -> list[dict[str, Any]]:

@@ -134,10 +134,14 @@ def _reasons(why: dict[str, tuple[str, BoolArray]]) -> pa.Array:
 
 
 def _mode_ids(upload: Upload) -> FloatArray:
-    """The stored mode of each rank (modes + 1,), NaN where there is none, as of rank -1: no legal mode."""
+    """The stored mode of each rank (modes + 1,), NaN where there is none, as of rank -1: no legal mode.
+
+    Ranks are counted anew: a board's steps may have been edited since its modes were stored.
+    """
     board: DeviceModel | None = upload.device_model
     assert board is not None
     ids = np.full(board.mode_count + 1, np.nan)
-    for rank, pk in board.power_modes.values_list("rank", "pk").iterator():
-        ids[rank] = pk
+    stored = np.array(list(board.power_modes.values_list(*KNOB_NAMES, "pk")), dtype=np.int64).reshape(-1, 5)
+    ranks = board.ranges.ranks(stored[:, :4])
+    ids[ranks[ranks >= 0]] = stored[ranks >= 0, 4]
     return ids

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Min, Q
 from django.utils import timezone
 
 from profiling import formats
@@ -29,6 +29,7 @@ WORKABLE = (State.RECEIVED, State.READING, State.IMPORTING)
 LEASE = timedelta(minutes=5)
 LEFTOVER = timedelta(days=1)
 PROBLEMS_SHOWN = 100
+ROOM = 30  # a minibatch of another size takes as many times longer; a wrong unit a thousand times
 
 
 def upload_work(*, upload_id: int) -> None:
@@ -84,6 +85,7 @@ def upload_read(*, upload: Upload) -> Content | None:
         mapping=mapping,
         legal=board.ranges,
         alternative=alternative,
+        plausible=_plausible(upload),
         limits=Limits(file_bytes=settings.UPLOAD_MAX_BYTES),
         progress=lambda rows: _progress(upload, rows),
         repeats="keep" if upload.repeats == "keep" else "refuse",
@@ -95,6 +97,15 @@ def upload_read(*, upload: Upload) -> Content | None:
     content = content_of(upload=upload, read=found)
     _report(upload, content)
     return content
+
+
+def _plausible(upload: Upload) -> dict[str, tuple[float, float]]:
+    """What this pair measured before, and room around it: seconds labelled ms fall out of it."""
+    pair = {"workload": upload.workload, "device_model": upload.device_model, "state": Run.State.COMPLETE}
+    bounds = {f"{name}_{of.name}": of(name) for name in ("time_ms", "power_mw") for of in (Min, Max)}
+    known = Run.objects.filter(**pair).aggregate(**bounds)
+    ranges = {name: (known[f"{name}_Min"], known[f"{name}_Max"]) for name in ("time_ms", "power_mw")}
+    return {name: (low / ROOM, high * ROOM) for name, (low, high) in ranges.items() if low is not None}
 
 
 def _interval_asked(log: Log) -> dict[str, object]:

@@ -1,0 +1,125 @@
+"""Bad files through the whole door: each ends with a clear answer, and without a run."""
+
+import gzip
+import json
+from itertools import repeat
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from profiling.models import Run, Upload
+from profiling.receiving import ReceivedFile, received
+from profiling.services.imports import upload_work
+from profiling.services.uploads import upload_receive
+
+HEADER = b"cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n"
+ROW = b"2,268800,318750,665600,%s,%s\n"
+GOOD = ROW % (b"100", b"10")
+
+
+def line(time: bytes = b"100", power: bytes = b"10") -> bytes:
+    return HEADER + ROW % (time, power)
+
+
+@pytest.fixture
+def sent(eng, resnet, orin):
+    def sent(content: bytes | ReceivedFile, **more) -> Upload:
+        file = content if isinstance(content, ReceivedFile) else received([content], "bad.csv")
+        upload, _ = upload_receive(file=file, user=eng, workload=resnet, device_model=orin, **more)
+        upload_work(upload_id=upload.pk)
+        upload.refresh_from_db()
+        return upload
+
+    return sent
+
+
+def parquet_claiming_a_thousand_million_rows(folder: Path) -> bytes:
+    path = folder / "a.parquet"
+    pyarrow.parquet.write_table(pa.table({"cores": pa.array([2] * 300)}), path)
+    content = path.read_bytes()
+    claimed = content.replace(b"\x16\xd8\x04", b"\x16\x80\xa8\xd6\xb9\x07")  # zigzag varint 300 → 1e9
+    length = int.from_bytes(content[-8:-4], "little") + len(claimed) - len(content)
+    return claimed[:-8] + length.to_bytes(4, "little") + b"PAR1"
+
+
+UNREADABLE = {
+    "blank lines": (b"\n\n \n", "empty"),
+    "a zip bomb": (gzip.compress(HEADER + GOOD * 2_000_000), "times its size"),
+    "UTF-16": (HEADER.decode().encode("utf-16"), "save it as UTF-8"),
+    "a doubled header": (
+        HEADER.replace(b"time_ms", b"cores") + GOOD,
+        "more than one column is called 'cores'",
+    ),
+    "10,000 columns": (b",".join(b"c%d" % n for n in range(10_000)) + b"\n", "10,000 columns"),
+    "NUL bytes in the header": (HEADER.replace(b"cores", b"cores\0") + GOOD, "NUL bytes"),
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_a_file_that_cannot_be_read_says_why(sent, what):
+    content, words = UNREADABLE[what]
+    upload = sent(content)
+    assert (upload.state, Run.everything.count()) == ("failed", 0)
+    assert words in upload.failure
+
+
+def test_a_parquet_that_claims_a_thousand_million_rows(sent, tmp_path):
+    upload = sent(parquet_claiming_a_thousand_million_rows(tmp_path))
+    assert upload.state == "failed"
+    assert "rows" in upload.failure
+
+
+def test_two_sparse_gigabytes_are_refused_as_they_arrive(api, resnet, orin, settings):
+    settings.UPLOAD_MAX_BYTES = 1 << 20
+    asked = {"filename": "s.csv", "size": 2 << 30, "workload": "resnet", "device_model": "orin-mini"}
+    assert api.post("/api/v1/transfers/", asked, format="json").status_code == 413
+    file = received(repeat(bytes(4 << 20), 512), "s.csv")
+    assert (file.too_large, file.size) == (True, 2 << 30)
+    assert file.spool.tell() == 0, "nothing of it is kept on disk"
+
+
+MODE = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600, "time_ms": 5, "power_w": 5}
+LINES = {
+    "wrong encoding": (HEADER[:-1] + b",note\n" + GOOD[:-1] + b",gr\xfc\xdf\n", "is not UTF-8 text"),
+    "NUL bytes": (HEADER[:-1] + b",note\n" + GOOD[:-1] + b",a\0b\n", "holds NUL bytes"),
+    "a date": (line(time=b"24.12.2024"), "is a date, not a number"),
+    "a decimal comma": (line(time=b'"100,5"') + ROW % (b"7.5", b"10"), "has a decimal comma; write 100.5"),
+    "a negative time": (line(time=b"-5"), "is negative"),
+    "an infinite power": (line(power=b"inf"), "is infinite"),
+    "too few fields": (HEADER + b"2,268800,318750\n", "has 3 fields instead of 6"),
+    "nested JSON": (json.dumps([MODE | {"time_ms": [1, 2]}, MODE]).encode(), "is nested, not a number"),
+}
+
+
+@pytest.mark.parametrize("what", LINES)
+def test_a_bad_line_is_named_and_nothing_comes_in_unasked(sent, what):
+    content, words = LINES[what]
+    upload = sent(content)
+    told = [upload.failure, *(problem["reason"] for problem in upload.problems)]
+    told += (upload.proposal or {}).get("questions", [])
+    assert upload.state in ("failed", "choosing", "mapping")
+    assert Run.everything.count() == 0
+    assert any(words in each for each in told), told
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_odd_line_ends_and_a_byte_order_mark_harm_nothing(sent, end):
+    second = ROW.replace(b"2,", b"4,", 1) % (b"90", b"11")
+    upload = sent(b"\xef\xbb\xbf" + HEADER.replace(b"\n", end) + GOOD + second.replace(b"\n", end))
+    assert (upload.state, upload.rows_imported) == ("done", 2), upload.problems
+
+
+def test_seconds_labelled_ms_are_asked_about(sent):
+    upload = sent(line(time=b"0.05") + ROW.replace(b"2,", b"4,", 1) % (b"0.04", b"10"))
+    assert upload.state == "mapping"
+    assert "its name says ms, but its values are plausible only in s" in upload.proposal["questions"][0]
+
+
+def test_seconds_that_could_be_ms_are_told_by_what_the_pair_measured_before(sent, resnet, orin):
+    about = {"workload": resnet, "device_model": orin, "minibatch": 16}
+    Run.objects.bulk_create(Run(**about, time_ms=time, power_mw=9000) for time in (2_000, 9_000))
+    upload = sent(line(time=b"2.5") + ROW.replace(b"2,", b"4,", 1) % (b"6.5", b"10"))
+    assert upload.state == "mapping"
+    assert "plausible only in s" in upload.proposal["questions"][0]

@@ -60,6 +60,8 @@ class ExtrasForm(forms.Form):
     battery_wh = positive("Battery", "Wh")
     price = positive("Price", "a kWh")
     deadline_h = positive("Deadline", "h")
+    sun_wh = positive("Sun", "Wh a day")
+    cooling_w = positive("Cooling", "W")
     device = forms.ModelChoiceField(
         Device.objects.none(), to_field_name="slug", required=False, label="Board", empty_label="choose"
     )
@@ -100,7 +102,7 @@ class ExtrasForm(forms.Form):
 
     @property
     def what_if_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("epochs", "deadline_h", "battery_wh", "price")]
+        return [self[name] for name in ("epochs", "deadline_h", "battery_wh", "price", "sun_wh", "cooling_w")]
 
 
 def number(text: str) -> float:

@@ -1,6 +1,7 @@
 from django.urls import include, path
 
 from frontend.views import (
+    assign,
     audit,
     compare,
     dataset,
@@ -63,6 +64,7 @@ urlpatterns = [
     path("plan/columns/", plan.plan_columns_file, name="plan-columns"),
     path("plan/nvpmodel/", plan.plan_nvpmodel, name="plan-nvpmodel"),
     path("plan/keep/", plan.plan_keep, name="plan-keep"),
+    path("plan/assign/", assign.assign_page, name="plan-assign"),
     path("plan/parallel/", plan_extras.plan_parallel, name="plan-parallel"),
     path("plan/map/", plan_extras.plan_map, name="plan-map"),
     path("plan/knobs/", plan_extras.plan_knobs, name="plan-knobs"),

@@ -17,7 +17,7 @@ from modeling.answers import BudgetAnswer, PlanAnswer
 from modeling.selectors.board_conf import board_conf
 from modeling.selectors.budgets import other_budgets
 from modeling.selectors.charts import plan_chart_data
-from modeling.selectors.deadlines import cheapest_by
+from modeling.selectors.deadlines import cheapest_by, sustained_by
 from modeling.selectors.explorations import best_modes, knob_curves, knob_map, parallel_modes, pinned_modes
 from modeling.selectors.landscape import Landscape, landscape
 from modeling.services.plans import plan_make
@@ -108,14 +108,22 @@ def plan_what_if(request: HttpRequest) -> HttpResponse:
     given = asked.extras.cleaned_data
     terms = {"epochs": given["epochs"], "price_per_kwh": given["price"]}
     told = what_if(mode=asked.answer.mode, battery_wh=given["battery_wh"], **terms)
-    cheapest = cheap = None
-    if given["deadline_h"] and given["epochs"] and not told.reason:
-        deadline_s = given["deadline_h"] * HOUR_S
-        cheapest = cheapest_by(
-            land=asked.land, answer=asked.answer, epochs=given["epochs"], deadline_s=deadline_s
-        )
-        cheap = what_if(mode=cheapest.mode, **terms)
-    return asked.shown(request, "what_if", told=told, given=given, cheapest=cheapest, cheap=cheap)
+    others = {"cheapest": None if told.reason else by_deadline(asked), "steady": steadily(asked)}
+    told_of = {f"{name}_told": what_if(mode=each.mode, **terms) for name, each in others.items() if each}
+    return asked.shown(request, "what_if", told=told, given=given, **others, **told_of)
+
+
+def by_deadline(asked: Asked) -> PlanAnswer | None:
+    hours, epochs = (asked.extras.cleaned_data[name] for name in ("deadline_h", "epochs"))
+    if not (hours and epochs):
+        return None
+    return cheapest_by(land=asked.land, answer=asked.answer, epochs=epochs, deadline_s=hours * HOUR_S)
+
+
+def steadily(asked: Asked) -> PlanAnswer | None:
+    given = asked.extras.cleaned_data
+    supply = {name: given[name] for name in ("sun_wh", "cooling_w")}
+    return sustained_by(land=asked.land, answer=asked.answer, **supply)
 
 
 def plan_board(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,5 @@
 """The site's tests plan on the same boards of known formula as the tests of modeling."""
 
-from tests.modeling.conftest import fit, measure, ready, sent
+from tests.modeling.conftest import fit, measure, ready, sent, xavier, yolo
 
-__all__ = ["fit", "measure", "ready", "sent"]
+__all__ = ["fit", "measure", "ready", "sent", "xavier", "yolo"]

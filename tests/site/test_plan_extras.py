@@ -104,6 +104,15 @@ def test_what_if_tells_the_cheapest_mode_by_a_deadline(ask, resnet):
     assert "Cheapest by the deadline" in shown.content.decode()
 
 
+def test_what_if_plans_for_a_days_sun_and_the_enclosures_cooling(ask, resnet):
+    shown = ask("plan-what-if", sun_wh=480, cooling_w=15)
+    assert shown.context["steady"].question.power_mw == 15_000
+    assert shown.context["steady"].mode.power_mw.value < 15_000
+    assert ask("plan-what-if", sun_wh=480).context["steady"].question.power_mw == 20_000
+    assert ask("plan-what-if", sun_wh=480, power_w=12).context["steady"].question.power_mw == 12_000
+    assert "No mode runs on 1.00 W" in ask("plan-what-if", cooling_w=1).content.decode()
+
+
 def test_what_if_says_why_it_cannot_speak_of_epochs(ask, resnet):
     resnet.samples_per_epoch = None
     resnet.save()

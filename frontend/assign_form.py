@@ -12,9 +12,9 @@ from profiling.selectors.workloads import workload_list
 
 MOST = 12
 AIMS = (
-    ("energy", "least energy in all"),
-    ("time", "least time in all"),
-    ("latest", "the last one done soonest"),
+    ("energy", "least energy"),
+    ("time", "least time"),
+    ("latest", "all done soonest"),
 )
 USUAL = {"epochs": "10", "aim": "latest", "risk": "5"}
 

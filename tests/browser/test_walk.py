@@ -138,6 +138,7 @@ PATHS = (
     "/tokens/",
     "/plans/",
     "/plan/",
+    "/plan/assign/?workload=resnet",
     "/search/?q=resnet",
 )
 

@@ -38,6 +38,29 @@ function trace(name, ranks, marker, more = {}) {
   };
 }
 
+const Z90 = 1.645;
+
+// The front's 90 % interval of time, as an area along it.
+function frontBand(front) {
+  const end = (sign) => (rank) => columns.time[rank] * Math.exp(sign * Z90 * columns.timeSd[rank]);
+  const there = [...front], back = [...front].reverse();
+  return {
+    type: "scatter", mode: "lines", name: "90 % of the front", hoverinfo: "skip", showlegend: false,
+    fill: "toself", fillcolor: "--front-band", line: { width: 0 },
+    x: [...there, ...back].map((rank) => columns.power[rank] / 1000),
+    y: [...there.map(end(1)), ...back.map(end(-1))],
+  };
+}
+
+// A star's 90 % interval in both directions.
+function bars(rank) {
+  const bar = (value, sd) => ({
+    type: "data", symmetric: false, color: "--chosen", thickness: 1.5, width: 4,
+    array: [value * (Math.exp(Z90 * sd) - 1)], arrayminus: [value * (1 - Math.exp(-Z90 * sd))],
+  });
+  return { error_x: bar(columns.power[rank] / 1000, columns.powerSd[rank]), error_y: bar(columns.time[rank], columns.timeSd[rank]) };
+}
+
 function traces(m) {
   const found = groups(m);
   const star = m.feasible ? "star" : "star-open";
@@ -51,9 +74,10 @@ function traces(m) {
       { mode: "lines+markers", line: { color: "--front", width: 1.5 } }),
     trace("measured", found.measured, { color: "--measured", size: 7 }),
     trace("just beyond", m.beyond === null ? [] : [m.beyond],
-      { symbol: "star-open", color: "--chosen", size: 14, line: { width: 1.5 } }),
+      { symbol: "star-open", color: "--chosen", size: 14, line: { width: 1.5 } }, m.beyond === null ? {} : bars(m.beyond)),
     trace("stock", stock, { symbol: "triangle-up", color: "--stock", size: 12, line: { color: "--surface", width: 1 } }),
-    trace("chosen", [m.chosen], { symbol: star, color: "--chosen", size: 18, line: { color: "--surface", width: 1 } }),
+    trace("chosen", [m.chosen], { symbol: star, color: "--chosen", size: 18, line: { color: "--surface", width: 1 } }, bars(m.chosen)),
+    frontBand(found.front),
   ];
 }
 
@@ -173,7 +197,7 @@ tip.hidden = true;
 function interval(value, sd, digits) {
   const show = (number) => Number(number.toPrecision(digits)).toLocaleString("en-GB");
   if (!(sd > 0)) return show(value);
-  const spread = Math.exp(1.645 * sd);
+  const spread = Math.exp(Z90 * sd);
   return `${show(value)} (${show(value / spread)} to ${show(value * spread)})`;
 }
 

@@ -18,7 +18,6 @@ from modeling.core.roofline.priors import (
     LEVELLED,
     LEVELLED_TIMES,
     POWER_MEAN,
-    TIME_MEAN,
     TIME_SD,
     ParameterPrior,
     power_prior,
@@ -33,7 +32,7 @@ ROWS_POOLED = 300  # … again, beside the other references
 ROWS_FOR_KERNEL = 250
 ROWS_FOR_SURFACE = 1500
 STARTS = 8
-POOLINGS, POOLED_STARTS = 2, 3
+POOLINGS = 2
 REWEIGHTINGS = 3
 TIME_NOISE_SD, POWER_NOISE_SD = 0.03, 0.02  # the formula's own error, for weighting against the prior
 SD_PER_MEDIAN = 1.4826  # of a normal distribution's absolute deviations
@@ -101,9 +100,9 @@ def fit_corpus(references: Sequence[Measured], seed: int = 0) -> CorpusFit:
     """Fit every reference table (minutes of board time each, seconds here); no reference gives the generic
     beliefs.
 
-    First each by itself, then again under the mean of all those of its board: what a table alone leaves open
-    (how a core's watts divide between clock and voltage, say) follows the others, so that the mean over
-    references means something.
+    First each by itself, then the power of each again under the mean of all those of its board: what a table
+    alone leaves open (how a core's watts divide between clock and voltage, say) follows the others, so that
+    the mean over references means something.
     """
     if not references:
         return CorpusFit()
@@ -117,11 +116,10 @@ def fit_corpus(references: Sequence[Measured], seed: int = 0) -> CorpusFit:
 
 
 def _pool(drafts: Sequence["_Draft"]) -> None:
-    """Fit each of one board's references again under the mean of all of them."""
-    theta = shrunk_mean(np.array([draft.relative_theta for draft in drafts]), TIME_MEAN)
-    phi = shrunk_mean(np.array([draft.phi for draft in drafts]), POWER_MEAN)
+    """Fit the power of each of one board's references again under the mean of all of them."""
+    prior = power_prior(shrunk_mean(np.array([draft.phi for draft in drafts]), POWER_MEAN))
     for draft in drafts:
-        draft.pool(time_prior(theta), power_prior(phi))
+        draft.pool(prior)
 
 
 class _Draft:
@@ -133,45 +131,39 @@ class _Draft:
         self.features = features(self.at)
         self.time_log, self.power_log = np.log(measured.time_ms), np.log(measured.power_mw / 1000)
         self.time_weight = self.power_weight = np.ones(len(measured))
-        wide = ParameterPrior(POWER_MEAN, np.eye(len(POWER_MEAN)) * POWER_PRIOR_SD**2)
         rows = self._sample(ROWS_FITTED)
+        wide = ParameterPrior(POWER_MEAN, np.eye(len(POWER_MEAN)) * POWER_PRIOR_SD**2)
         for _ in range(1 + REWEIGHTINGS):
-            self._fit(rows, time_prior(sd=TIME_SD * PRIOR_WIDENING), wide, STARTS)
+            self._fit_time(rows)
+        for _ in range(1 + REWEIGHTINGS):
+            self._fit_power(rows, wide)
 
-    def pool(self, time: ParameterPrior, power: ParameterPrior) -> None:
-        """Fit again under these priors, with residuals that go together: then a table outvotes the prior only
-        where it speaks clearly."""
+    def pool(self, prior: ParameterPrior) -> None:
+        """Fit the power again under this prior, with residuals that go together: then a table outvotes the
+        prior only where it speaks clearly."""
         rows = self._sample(ROWS_POOLED)
-        smooth = Kernel.generic().covariance(self.features[rows], self.features[rows])
-        self._fit(rows, time, power, POOLED_STARTS, smooth)
+        self._fit_power(rows, prior, Kernel.generic().covariance(self.features[rows], self.features[rows]))
 
-    def _fit(
-        self,
-        rows: IntArray,
-        time: ParameterPrior,
-        power: ParameterPrior,
-        starts: int,
-        smooth: FloatArray | None = None,
-    ) -> None:
-        """Best parameters; smooth: covariance (n, n) of what the formula leaves over, beside independent
-        errors whose weights are then set anew (iteratively reweighted least squares)."""
-        level = time.shifted(LEVELLED * (self.time_log.mean() - 1))
-        error = _covariance(TIME_NOISE_SD**2 / self.time_weight[rows], smooth)
-        curve = time_curve(self.at[rows])
-        self.theta = _best(fit_members(curve, self.time_log[rows], level, error, starts, self.rng, False))
-        parts, there = (time_parts(self.theta[None], at) for at in (self.at, self.at[rows]))
-        error = _covariance(POWER_NOISE_SD**2 / self.power_weight[rows], smooth)
-        curve = power_curve(self.at[rows], there)
-        self.phi = _best(fit_members(curve, self.power_log[rows], power, error, starts, self.rng, False))
-        self.time_residual = self.time_log - parts.time.value[0]
-        self.power_residual = self.power_log - log_power(self.phi[None], self.at, parts).value[0]
+    def _fit_time(self, rows: IntArray) -> None:
+        """Best parameters under contaminated normal errors: weighted least squares, and the next weights."""
+        level = LEVELLED * (self.time_log.mean() - 1)
+        prior = time_prior(sd=TIME_SD * PRIOR_WIDENING).shifted(level)
+        error = TIME_NOISE_SD**2 / self.time_weight[rows]
+        self.theta = _best(
+            fit_members(time_curve(self.at[rows]), self.time_log[rows], prior, error, STARTS, self.rng, False)
+        )
+        self.time_residual = self.time_log - time_parts(self.theta[None], self.at).time.value[0]
         self.time_weight = _weights(self.time_residual, TIME_NOISE_SD)
-        self.power_weight = _weights(self.power_residual, POWER_NOISE_SD)
 
-    @property
-    def relative_theta(self) -> FloatArray:
-        """Time parameters with the largest of the six times at 0."""
-        return self.theta - LEVELLED * self.theta[:LEVELLED_TIMES].max()
+    def _fit_power(self, rows: IntArray, prior: ParameterPrior, smooth: FloatArray | None = None) -> None:
+        """The same; smooth: covariance (n, n) of what the formula leaves over, beside independent errors."""
+        parts, there = (time_parts(self.theta[None], at) for at in (self.at, self.at[rows]))
+        variances = POWER_NOISE_SD**2 / self.power_weight[rows]
+        error = variances if smooth is None else smooth + np.diag(variances)
+        curve = power_curve(self.at[rows], there)
+        self.phi = _best(fit_members(curve, self.power_log[rows], prior, error, STARTS, self.rng, False))
+        self.power_residual = self.power_log - log_power(self.phi[None], self.at, parts).value[0]
+        self.power_weight = _weights(self.power_residual, POWER_NOISE_SD)
 
     def _sample(self, count: int) -> IntArray:
         return self.rng.choice(len(self.measured), min(count, len(self.measured)), replace=False)
@@ -183,11 +175,12 @@ class _Draft:
         return self.features[rows], residual[rows], weight[rows]
 
     def finished(self, time_kernel: Kernel, power_kernel: Kernel) -> ReferenceFit:
+        level = LEVELLED * self.theta[:LEVELLED_TIMES].max()
         return ReferenceFit(
             self.measured.name,
             self.measured.kind,
             self.measured.maximum,
-            self.relative_theta,
+            self.theta - level,
             self.phi,
             self._surface(time_kernel, self.time_residual, self.time_weight),
             self._surface(power_kernel, self.power_residual, self.power_weight),
@@ -208,10 +201,6 @@ def _weights(residual: FloatArray, sd: float) -> FloatArray:
     must not call a whole regime doubtful."""
     spread = max(sd, SD_PER_MEDIAN * float(np.median(np.abs(residual))))
     return precision_weights(residual, np.zeros_like(residual), spread**2)
-
-
-def _covariance(variances: FloatArray, smooth: FloatArray | None) -> FloatArray:
-    return variances if smooth is None else smooth + np.diag(variances)
 
 
 def _best(fits: Fits) -> FloatArray:

@@ -24,6 +24,9 @@ from modeling.core.roofline.workload import POWERS, TIMES, FittedWorkload, with_
 PRIOR_DRAWS = 12
 MEMBERS = 8
 COST_EXPONENT = 0.3  # 0 ignores profiling time, 1 counts gain per minute
+# What learning about time counts for in a choice, and power the rest: time is learned beside it, as the
+# shares of time are what power depends on, but not the other way round.
+TIME_SHARE = 0.35
 
 
 @dataclass
@@ -44,11 +47,13 @@ class Uncertainty:
 
     def gains(self, candidates: int, weights: FloatArray) -> FloatArray:
         """Share of the weighted mean variance at the modes behind the first `candidates` that measuring
-        each of these would remove, averaged over the views."""
+        each of these would remove, averaged over the views of time and those of power."""
         variance = np.einsum("vii->vi", self.covariances)
         removed = (self.covariances[:, :candidates, candidates:] ** 2) @ weights
         left = variance[:, candidates:] @ weights + self.noises
-        return (removed / (variance[:, :candidates] + self.noises[:, None]) / left[:, None]).mean(axis=0)
+        share = removed / (variance[:, :candidates] + self.noises[:, None]) / left[:, None]
+        time, power = share.reshape(2, -1, candidates).mean(axis=1)
+        return TIME_SHARE * time + (1 - TIME_SHARE) * power
 
     def error(self, candidates: int, weights: FloatArray) -> tuple[float, float]:
         """Root mean variance of ln time and ln power at the modes behind the candidates."""
@@ -79,10 +84,15 @@ def _draws(prior: ParameterPrior, rng: np.random.Generator) -> FloatArray:
 
 def after_measuring(fitted: FittedWorkload, knobs: IntArray) -> Uncertainty:
     """At knobs (modes, 4 or 5), by the best members of the ensemble, which know the prior alone: the
-    measured modes are still to be observed."""
+    measured modes are still to be observed.
+
+    The residual kernels are the references', not those rescaled on the few modes measured so far: one odd
+    mode would send the choice after residuals before the parameters are known.
+    """
     best = np.argsort(fitted.time.fits.own_cost)[:MEMBERS]
     thetas, phis = fitted.time.fits.theta[best], fitted.power.fits.theta[best]
-    return _linearised(fitted.belief, knobs, thetas, phis, fitted.time.kernel, fitted.power.kernel)
+    belief = fitted.belief
+    return _linearised(belief, knobs, thetas, phis, belief.time_kernel, belief.power_kernel)
 
 
 def _linearised(

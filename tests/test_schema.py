@@ -19,6 +19,7 @@ from profiling.services.datasets import dataset_create, dataset_freeze
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = 6
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 KNOBS = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
 
 

@@ -139,6 +139,11 @@ def test_subjects_that_are_gone_are_left_out(browser, pair):
     assert [row.subject.group.workload.slug for row in rows(browser, **asked)] == ["other"]
 
 
+def test_a_workload_leads_to_its_own_comparison(browser, pair):
+    assert 'href="/compare/?workload=other"' in browser.get("/workloads/other/").content.decode()
+    assert [row.subject.group.workload.slug for row in rows(browser, workload="other")] == ["other"]
+
+
 def test_a_plot_that_is_not_there_is_not_found(browser, pair):
     assert browser.get(f"{URL}pie.csv").status_code == 404
 

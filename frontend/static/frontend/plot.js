@@ -32,12 +32,41 @@ const Theme = {
   config: {
     responsive: true, displaylogo: false, showLink: false,
     modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
+    modeBarButtonsToAdd: [{ name: "data", title: "Download data as CSV", icon: Plotly.Icons.disk, click: downloadData }],
     toImageButtonOptions: { format: "png", scale: 2 },
   },
   onChange(draw) {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   },
 };
+
+// A line for each mark of the plot, as drawn; a map has one for each cell.
+function linesOf(trace, place) {
+  const name = trace.name || `${trace.type || "scatter"} ${place + 1}`;
+  if (trace.type === "heatmap") {
+    return trace.y.flatMap((y, row) => trace.x.map((x, column) => [name, x, y, (trace.customdata || trace.z)[row][column]]));
+  }
+  if (trace.dimensions) {
+    const columns = trace.dimensions.map((each) => [...each.values]);
+    return columns[0].map((_, row) => [name, ...columns.map((column) => column[row])]);
+  }
+  const [x, y, text] = [trace.x, trace.y, trace.text].map((each) => (typeof each === "object" && each ? [...each] : []));
+  const marks = y.length ? y : x;
+  return marks.map((_, mark) => [name, x[mark] ?? "", y[mark] ?? "", text[mark] ?? ""]);
+}
+
+function downloadData(place) {
+  const titled = (axis) => place.layout[axis]?.title?.text || axis[0];
+  const dimensions = place.data.find((trace) => trace.dimensions)?.dimensions;
+  const head = dimensions ? dimensions.map((each) => each.label) : [titled("xaxis"), titled("yaxis"), "value"];
+  const rows = [["trace", ...head], ...place.data.flatMap(linesOf)];
+  const quoted = (cell) => `"${String(cell ?? "").replace(/"/g, '""').replace(/^(?=[=+@\t\r]|-\D)/, "'")}"`;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([rows.map((row) => row.map(quoted).join(",")).join("\r\n")], { type: "text/csv" }));
+  link.download = `${place.dataset.plot || place.id || "plot"}.csv`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
 
 function drawPlots(root) {
   root.querySelectorAll("[data-plot]").forEach((place) => {

@@ -89,6 +89,13 @@ def test_a_run_that_stands_out_is_named(browser, runs, orin):
     assert f"/runs/{run.pk}/" in browser.get(URL).content.decode()
 
 
+def test_what_is_left_out_of_many_runs_is_said(browser, runs, monkeypatch):
+    monkeypatch.setattr("profiling.selectors.exploring.MOST_RUNS", 10)
+    page = browser.get(URL)
+    assert len(page.context["seen"].sample) == 10
+    assert "Of 42 runs the newest 10 are looked at" in page.content.decode()
+
+
 def test_the_same_knob_twice_is_said(browser, runs):
     page = browser.get(URL, {"x": "cores", "y": "cores"})
     assert "Take two different knobs" in page.content.decode()

@@ -67,7 +67,7 @@ class TransferViewSet(viewsets.GenericViewSet):
 
     @extend_schema(
         parameters=[OFFSET],
-        request={"application/offset+octet-stream": OpenApiTypes.BINARY},
+        request={"application/octet-stream": OpenApiTypes.BINARY},
         responses=TransferSerializer,
     )
     def partial_update(self, request: Request, pk: str) -> Response:

@@ -117,7 +117,7 @@ class Lab:
         address = f"transfers/{transfer['id']}/"
         headers = {
             "Upload-Offset": str(transfer["offset"]),
-            "Content-Type": "application/offset+octet-stream",
+            "Content-Type": "application/octet-stream",
         }
         try:
             answer = self.wire.ask("PATCH", address, content=piece, headers=headers, repeat=False)

@@ -7,6 +7,7 @@ import httpx
 import pandas as pd
 import pytest
 
+import profiling.client
 from jetsonlab.wsgi import application
 from profiling.client import Lab, LabAway, LabRefused
 from profiling.client.cli import main
@@ -222,3 +223,15 @@ def test_another_labs_token_is_never_sent(monkeypatch, tmp_path):
     keep_key("https://ours.example", "jl_ours")
     with pytest.raises(InvalidInput, match="No token"):
         find_key("https://theirs.example")
+
+
+def test_the_example_in_the_package_works_as_written(lab, path, monkeypatch):
+    """All but the plan, for which this lab has no predictor yet, and says so."""
+    example = profiling.client.__doc__.partition("\n\n")[2].replace("agx-orin", "orin-mini")
+    *steps, plan = example.strip().splitlines()
+    monkeypatch.chdir(path.parent)
+    names = {"Lab": lambda address: lab}
+    exec("\n".join(steps), names)
+    assert Upload.objects.get().filename == "sweep.csv"
+    with pytest.raises(LabRefused, match="predictor"):
+        exec(plan, names)

@@ -31,7 +31,7 @@ def begun(api):
 
 def patch(api, address, offset, piece):
     return api.generic(
-        "PATCH", address, piece, "application/offset+octet-stream", headers={"Upload-Offset": str(offset)}
+        "PATCH", address, piece, "application/octet-stream", headers={"Upload-Offset": str(offset)}
     )
 
 

@@ -12,6 +12,7 @@ PARTS = {
     "scaling": (),
     "plan": (),
     "online": (),
+    "page": (),
     "agent": (),
     "imports": (),
     "fill": ("--runs", "100000", "--values", "10000000"),

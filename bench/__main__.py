@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from importlib import import_module
+from pathlib import Path
 
 # The two last share a lab: the site at a tenth of the size that docs/operations.md tells of.
 PARTS = {
@@ -21,6 +22,13 @@ PARTS = {
 SHARING = ("fill", "browse")
 
 
+def parts() -> list[str]:
+    """Those above in their order, and before the shared lab any other file of this folder."""
+    others = {path.stem for path in Path(__file__).parent.glob("*.py")} - {"__main__", *PARTS}
+    alone = [name for name in PARTS if name not in SHARING]
+    return [*alone, *sorted(others), *SHARING]
+
+
 def environment(name: str, folder: str) -> dict[str, str]:
     own = {"JETSONLAB_DATA": folder, "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3"}
     quiet = {"DJANGO_SETTINGS_MODULE": "jetsonlab.settings", "LOG_LEVEL": "ERROR"}
@@ -29,15 +37,15 @@ def environment(name: str, folder: str) -> dict[str, str]:
 
 def main(asked: list[str]) -> int:
     """The number of parts that failed."""
-    wrong = [name for name in asked if name not in PARTS]
+    wrong = [name for name in asked if name not in parts()]
     if wrong:
-        raise SystemExit(f"No benchmark {', '.join(wrong)}; there are {', '.join(PARTS)}.")
+        raise SystemExit(f"No benchmark {', '.join(wrong)}; there are {', '.join(parts())}.")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in asked or PARTS:
+        for name in asked or parts():
             title = (import_module(f"bench.{name}").__doc__ or "").splitlines()[0]
             print(f"\n{name}: {title}", flush=True)
-            command = [sys.executable, "-m", f"bench.{name}", *PARTS[name]]
+            command = [sys.executable, "-m", f"bench.{name}", *PARTS.get(name, ())]
             failed += bool(subprocess.run(command, env=environment(name, folder), check=False).returncode)
     return failed
 

@@ -15,7 +15,7 @@ from modeling.core.roofline.workload import FittedWorkload, fit_workload
 
 FEW_MODES = 2
 # How far ln power of a workload lies off its references' beyond what the ensemble says, by the number of
-# measured modes: from none the power of the public tables is off by 19 to 21 %.
+# measured modes: from none the power of the public tables is off by 16 to 20 %.
 WORKLOADS_DIFFER_SD = (0.25, 0.08)
 # The ensemble costs the cube of the rows; a random few hundred of a larger table say nearly as much.
 MAX_ROWS = 400

@@ -9,6 +9,7 @@ from modeling.core.pareto import pareto_mask
 from modeling.core.prediction import IntArray
 from modeling.core.roofline.belief import Belief, belief_for
 from modeling.core.roofline.corpus import CorpusFit
+from modeling.core.roofline.design import Uncertainty, greedy
 from modeling.core.roofline.workload import LogPrediction, fit_workload
 from modeling.core.sampling import STRATEGIES, active_modes, grid_modes, spread_modes
 from tests.core.boards import MAXIMUM, MODES, some, workload
@@ -73,6 +74,14 @@ def test_a_higher_cost_exponent_saves_profiling_time(belief: Belief) -> None:
         choose_next(belief, MODES, rows, *measure(rows), 8, cost_exponent=exponent) for exponent in (0.0, 1.0)
     )
     assert TARGET.time_ms[thrifty].sum() < TARGET.time_ms[careless].sum()
+
+
+def test_of_two_equal_lessons_the_one_about_power_goes_first() -> None:
+    # places: a mode that teaches time, one that teaches power, and the mode both are to be known at
+    time, power = np.eye(3), np.eye(3)
+    time[0, 2] = time[2, 0] = power[1, 2] = power[2, 1] = 0.9
+    unknown = Uncertainty(np.array([time, power]), np.full(2, 0.01), np.ones(3))
+    assert greedy(unknown, 2, 2, [], np.ones(1)) == [1, 0]
 
 
 def test_active_modes_teach_more_than_random_ones_and_take_less_time(belief: Belief) -> None:

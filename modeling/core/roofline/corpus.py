@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from modeling.core.prediction import FloatArray, IntArray, Measured
 from modeling.core.roofline.dual import jacobian
-from modeling.core.roofline.ensemble import Curve, Fits, fit_members
+from modeling.core.roofline.ensemble import Curve, fit_members
 from modeling.core.roofline.formula import Settings, TimeParts, log_power, settings, time_parts
 from modeling.core.roofline.priors import (
     LEVELLED,
@@ -130,13 +130,14 @@ class _Draft:
         self.at = settings(measured.knobs, measured.maximum)
         self.features = features(self.at)
         self.time_log, self.power_log = np.log(measured.time_ms), np.log(measured.power_mw / 1000)
-        self.time_weight = self.power_weight = np.ones(len(measured))
         rows = self._sample(ROWS_FITTED)
-        wide = ParameterPrior(POWER_MEAN, np.eye(len(POWER_MEAN)) * POWER_PRIOR_SD**2)
-        for _ in range(1 + REWEIGHTINGS):
-            self._fit_time(rows)
-        for _ in range(1 + REWEIGHTINGS):
-            self._fit_power(rows, wide)
+        prior = time_prior(sd=TIME_SD * PRIOR_WIDENING).shifted(LEVELLED * (self.time_log.mean() - 1))
+        curve = time_curve(self.at[rows])
+        self.theta = _robust_fit(curve, self.time_log[rows], prior, TIME_NOISE_SD, rng)
+        self.parts = time_parts(self.theta[None], self.at)
+        self.time_residual = self.time_log - self.parts.time.value[0]
+        self.time_weight = _weights(self.time_residual, TIME_NOISE_SD)
+        self._fit_power(rows, ParameterPrior(POWER_MEAN, np.eye(len(POWER_MEAN)) * POWER_PRIOR_SD**2))
 
     def pool(self, prior: ParameterPrior) -> None:
         """Fit the power again under this prior, with residuals that go together: then a table outvotes the
@@ -144,25 +145,10 @@ class _Draft:
         rows = self._sample(ROWS_POOLED)
         self._fit_power(rows, prior, Kernel.generic().covariance(self.features[rows], self.features[rows]))
 
-    def _fit_time(self, rows: IntArray) -> None:
-        """Best parameters under contaminated normal errors: weighted least squares, and the next weights."""
-        level = LEVELLED * (self.time_log.mean() - 1)
-        prior = time_prior(sd=TIME_SD * PRIOR_WIDENING).shifted(level)
-        error = TIME_NOISE_SD**2 / self.time_weight[rows]
-        self.theta = _best(
-            fit_members(time_curve(self.at[rows]), self.time_log[rows], prior, error, STARTS, self.rng, False)
-        )
-        self.time_residual = self.time_log - time_parts(self.theta[None], self.at).time.value[0]
-        self.time_weight = _weights(self.time_residual, TIME_NOISE_SD)
-
     def _fit_power(self, rows: IntArray, prior: ParameterPrior, smooth: FloatArray | None = None) -> None:
-        """The same; smooth: covariance (n, n) of what the formula leaves over, beside independent errors."""
-        parts, there = (time_parts(self.theta[None], at) for at in (self.at, self.at[rows]))
-        variances = POWER_NOISE_SD**2 / self.power_weight[rows]
-        error = variances if smooth is None else smooth + np.diag(variances)
-        curve = power_curve(self.at[rows], there)
-        self.phi = _best(fit_members(curve, self.power_log[rows], prior, error, STARTS, self.rng, False))
-        self.power_residual = self.power_log - log_power(self.phi[None], self.at, parts).value[0]
+        curve = power_curve(self.at[rows], time_parts(self.theta[None], self.at[rows]))
+        self.phi = _robust_fit(curve, self.power_log[rows], prior, POWER_NOISE_SD, self.rng, smooth)
+        self.power_residual = self.power_log - log_power(self.phi[None], self.at, self.parts).value[0]
         self.power_weight = _weights(self.power_residual, POWER_NOISE_SD)
 
     def _sample(self, count: int) -> IntArray:
@@ -203,5 +189,22 @@ def _weights(residual: FloatArray, sd: float) -> FloatArray:
     return precision_weights(residual, np.zeros_like(residual), spread**2)
 
 
-def _best(fits: Fits) -> FloatArray:
-    return fits.theta[fits.best]
+def _robust_fit(
+    curve: Curve,
+    observed: FloatArray,
+    prior: ParameterPrior,
+    sd: float,
+    rng: np.random.Generator,
+    smooth: FloatArray | None = None,
+) -> FloatArray:
+    """Best parameters under contaminated normal errors, by iteratively reweighted least squares.
+
+    smooth: covariance (n, n) of what the formula leaves over, beside these errors.
+    """
+    weight = np.ones(len(observed))
+    for _ in range(1 + REWEIGHTINGS):
+        error = sd**2 / weight if smooth is None else smooth + np.diag(sd**2 / weight)
+        fits = fit_members(curve, observed, prior, error, STARTS, rng, disturb=False)
+        best = fits.theta[fits.best]
+        weight = _weights(observed - curve(best[None], np.zeros(1, dtype=int))[0][0], sd)
+    return best

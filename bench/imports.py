@@ -129,14 +129,16 @@ def compared(folder: Path, lines: int) -> dict[str, float]:
     inventory()
     path = folder / "bench.csv"
     write_csv(path, lines)
-    read_s = statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
+    cpu, read_s = time.process_time(), statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
+    cpu = (time.process_time() - cpu) / 3
     command = [sys.executable, "-m", "bench.imports", "--worker", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         answers = meanwhile(child)
         found = json.loads(child.stdout.read()) if child.stdout else {}
     again_s = statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
     pandas_s = (read_s + again_s) / 2
-    return {"pandas_s": pandas_s, **found, "times_pandas": found["import_s"] / pandas_s, **answers}
+    times = {"times_pandas": found["import_s"] / pandas_s, "times_pandas_cpu": found["import_cpu_s"] / cpu}
+    return {"pandas_s": pandas_s, "pandas_cpu_s": cpu, **found, **times, **answers}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

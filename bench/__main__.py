@@ -15,6 +15,7 @@ PARTS = {
     "online": (),
     "page": (),
     "agent": (),
+    "telemetry": (),
     "imports": (),
     "fill": ("--runs", "100000", "--values", "10000000"),
     "browse": (),

@@ -83,7 +83,8 @@ def broker_settings(env: environ.Env, data_dir: Path) -> tuple[str, dict[str, An
 
 def cache_settings(env: environ.Env, data_dir: Path) -> dict[str, Any]:
     """What all web processes see: the Redis of CACHE_URL or of BROKER_URL, else a folder on disk."""
-    url = env.str("CACHE_URL", default="") or env.str("BROKER_URL", default="")
+    name = "CACHE_URL" if env.str("CACHE_URL", default="") else "BROKER_URL"
+    url = env.str(name, default="")
     scheme = urlsplit(url).scheme
     if scheme in ("redis", "rediss"):
         return {
@@ -93,7 +94,7 @@ def cache_settings(env: environ.Env, data_dir: Path) -> dict[str, Any]:
             "OPTIONS": {"serializer": "jetsonlab.caches.JsonSerializer"},
         }
     if scheme not in ("", "filesystem"):
-        raise ImproperlyConfigured(f"CACHE_URL must start with redis:// or be filesystem://, not {scheme}")
+        raise ImproperlyConfigured(f"{name} must start with redis:// or be filesystem://, not {url!r}")
     return {
         "BACKEND": "jetsonlab.caches.JsonFileCache",
         "LOCATION": str(data_dir / "cache"),

@@ -52,7 +52,7 @@ def kill_in(site, worker, path, *states):
 
 
 def test_an_import_whose_worker_is_killed_is_taken_up_again_with_nothing_half_in(site):
-    content, count = table_of(range(1, 201))
+    content, count = table_of(range(1, 1001))  # enough to be caught at it
     path = send(site, content)
     kill_in(site, site.start_worker(), path, "reading", "importing")
     assert site.api("GET", "runs/facets/")["count"] == 0

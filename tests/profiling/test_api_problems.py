@@ -99,3 +99,8 @@ def test_the_schema_validates_without_a_warning(tmp_path):
 def test_the_schema_and_its_page_are_served(client, db):
     assert client.get("/api/schema/").status_code == 200
     assert b"swagger" in client.get("/api/docs/").content
+
+
+def test_even_an_address_with_a_line_break_gets_a_problem(api):
+    answer = api.get("/api/v1/datasets/a%0Ab/versions/-1/file/")
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")

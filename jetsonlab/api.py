@@ -49,5 +49,5 @@ urlpatterns = [
     path("sweeps/estimate/", SweepEstimateView.as_view(), name="sweep-estimate"),
     path("", include(router.urls)),
     path("agent/", include(agent_urls)),
-    re_path(r"^(?s:(?P<path>.*))\Z", no_such_address),
+    re_path(r"^(?P<path>[\s\S]*)$", no_such_address),
 ]

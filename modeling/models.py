@@ -140,6 +140,7 @@ class Evaluation(models.Model):
     steps_done = models.PositiveIntegerField(default=0)
     steps_total = models.PositiveIntegerField(default=1)
     attempts = models.PositiveSmallIntegerField(default=0)
+    started = models.DateTimeField(null=True, blank=True, help_text="when its worker began")
     heartbeat = models.DateTimeField(null=True, blank=True, help_text="when its worker last ended a step")
     failure = models.TextField(blank=True)
     emulated = models.BooleanField(default=False)

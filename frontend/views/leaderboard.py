@@ -16,6 +16,7 @@ from modeling.selectors.evaluations import (
 )
 from modeling.services.evaluations import evaluation_import, evaluation_request
 from profiling.errors import LabError
+from profiling.selectors.progress import time_left
 
 # Six plots each: more than this is chosen from by the filters.
 MOST_DRAWN = 3
@@ -43,8 +44,11 @@ def named(figures: dict[str, Figure], place: int) -> list[tuple[str, str, Figure
 
 
 def newest() -> dict[str, object]:
-    evaluations = evaluation_list()[:NEWEST]
-    return {"evaluations": evaluations, "under_way": any(each.state in OPEN for each in evaluations)}
+    evaluations = [
+        (each, time_left(since=each.started, done=each.steps_done, total=each.steps_total))
+        for each in evaluation_list()[:NEWEST]
+    ]
+    return {"evaluations": evaluations, "under_way": any(each.state in OPEN for each, _ in evaluations)}
 
 
 def evaluations_part(request: HttpRequest) -> HttpResponse:

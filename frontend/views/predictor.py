@@ -6,7 +6,7 @@ from frontend.forms import PredictorForm
 from frontend.guards import HtmxRequest, engineer, page_of
 from frontend.predictor_charts import own_figures, worst_held_out
 from modeling.models import Predictor
-from modeling.selectors.predictors import newer_fit, predictor_list
+from modeling.selectors.predictors import newer_fit, predictor_list, usual_fit_time
 from modeling.selectors.verifications import verifying_boards
 from modeling.services.drift import drift_check
 from modeling.services.predictors import predictor_request, predictor_retry
@@ -26,6 +26,7 @@ def predictor_page(request: HtmxRequest, pk: int) -> HttpResponse:
     context = {
         "predictor": predictor,
         "under_way": predictor.state in UNDER_WAY,
+        "usual": usual_fit_time(method=predictor.method) if predictor.state in UNDER_WAY else None,
         "newer": newer_fit(predictor),
         "boards": verifying_boards(device_model=predictor.device_model.slug, emulated=predictor.emulated),
         "figures": own_figures(predictor.card),

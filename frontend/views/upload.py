@@ -8,6 +8,7 @@ from frontend.guards import HtmxRequest, engineer, page_of
 from frontend.mapping_form import mapping_context, mapping_of
 from profiling.errors import InvalidInput, NotFound
 from profiling.models import Upload, Workload
+from profiling.selectors.progress import time_left
 from profiling.selectors.uploads import UNDER_WAY, upload_list
 from profiling.services.uploads import upload_choose, upload_map, upload_receive, upload_undo
 
@@ -38,7 +39,8 @@ def upload_list_page(request: HttpRequest) -> HttpResponse:
 
 def upload_page(request: HtmxRequest, pk: int) -> HttpResponse:
     upload = upload_or_404(pk)
-    context = {"upload": upload, "under_way": upload.state in UNDER_WAY}
+    left = time_left(since=upload.state_since, done=upload.rows_done, total=upload.rows_total)
+    context = {"upload": upload, "under_way": upload.state in UNDER_WAY, "left": left}
     if upload.state == Upload.State.MAPPING:
         context |= mapping_context(upload.proposal or {})
     template = "frontend/upload/_state.html" if request.htmx else "frontend/upload/detail.html"

@@ -1,8 +1,9 @@
 """Predictors to show, and the one to believe."""
 
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from modeling.models import PredictionSet, Predictor
 from profiling.errors import Conflict, NotFound
@@ -33,6 +34,14 @@ def newer_fit(predictor: Predictor) -> Predictor | None:
     same = {name: getattr(predictor, name) for name in ("workload", "device_model", "method")}
     later = Predictor.objects.filter(**same, pk__gt=predictor.pk).exclude(state=Predictor.State.FAILED)
     return later.defer("artefact").order_by("pk").last()
+
+
+def usual_fit_time(*, method: str) -> timedelta | None:
+    """From asking to ready, the median of the last five of the method; None before the first."""
+    ready = Predictor.objects.filter(method=method, state=Predictor.State.READY, fitted__isnull=False)
+    newest = ready.annotate(took=F("fitted") - F("created")).order_by("-id")[:5]
+    took = sorted(newest.values_list("took", flat=True))
+    return took[len(took) // 2] if took else None
 
 
 def set_list() -> QuerySet[PredictionSet]:

@@ -94,6 +94,7 @@ def evaluation_request(
 def evaluation_claim(*, evaluation_id: int) -> Evaluation | None:
     claimed = Evaluation.objects.filter(pk=evaluation_id, state=Evaluation.State.PENDING).update(
         state=Evaluation.State.RUNNING,
+        started=timezone.now(),
         heartbeat=timezone.now(),
         attempts=F("attempts") + 1,
         steps_done=0,

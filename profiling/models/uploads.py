@@ -54,6 +54,7 @@ class Upload(models.Model):
     emulated = models.BooleanField(default=False, help_text="the numbers come from an emulated board")
 
     state = models.CharField(max_length=20, choices=State.choices, default=State.RECEIVED)
+    state_since = models.DateTimeField(null=True, blank=True, help_text="when its worker began this step")
     format = models.CharField(max_length=40, blank=True)
     mapping = models.JSONField(null=True, blank=True, help_text="which column is what, and in which unit")
     proposal = models.JSONField(

@@ -169,6 +169,8 @@ def _progress(upload: Upload, rows: int) -> None:
 
 
 def _save(upload: Upload, **fields: object) -> None:
+    if "state" in fields:
+        fields["state_since"] = timezone.now()
     for name, value in fields.items():
         setattr(upload, name, value)
     upload.save(update_fields=list(fields))

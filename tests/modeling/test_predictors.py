@@ -6,7 +6,7 @@ from modeling.columns import unpack
 from modeling.core import artefact
 from modeling.core.predictors import METHODS, predictor_class
 from modeling.models import PredictionSet, Predictor
-from modeling.selectors.predictors import newest_ready
+from modeling.selectors.predictors import newest_ready, usual_fit_time
 from modeling.services.predictors import (
     MAX_ATTEMPTS,
     NEED_REFERENCE,
@@ -216,3 +216,8 @@ def test_a_late_finish_of_a_rescued_fit_changes_nothing(resnet, orin, measure, m
 def test_of_predictors_for_the_same_the_newest_is_shown_to_plan_with(ready, fit):
     again = fit()
     assert [each.pk for each in newest_ready()] == [again.pk]
+
+
+def test_how_long_fits_take_is_known_from_the_last_ones(ready):
+    assert usual_fit_time(method="powertrain") is None
+    assert usual_fit_time(method=ready.method) == ready.fitted - ready.created

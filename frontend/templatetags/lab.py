@@ -1,7 +1,6 @@
 """How numbers, times and unknowns are written, the same on every page."""
 
 from datetime import datetime
-from math import floor, log10
 from typing import Any
 
 from django import template
@@ -14,22 +13,12 @@ from django.utils.safestring import SafeString
 from frontend.correction_form import CORRECTION_LABELS
 from frontend.explore_form import REST
 from frontend.plan_extras_form import KNOB_LABELS
+from frontend.wording import in_words, plainly, significant
 from modeling.answers import Quantity, Shortfall
 from profiling.modes import STRATEGIES
 from profiling.permissions import has_role
 
 register = template.Library()
-TINY = 1e-6
-
-
-def significant(value: float, digits: int = 3) -> str:
-    """12.3456 -> '12.3', 4368 -> '4,368', 0.01234 -> '0.0123'; whole digits are never rounded away."""
-    if not value:
-        return "0"
-    if abs(value) < TINY:
-        return f"{value:.{digits - 1}e}"
-    decimals = max(0, digits - 1 - floor(log10(abs(value))))
-    return f"{value:,.{decimals}f}"
 
 
 def unknown(reason: str = "") -> SafeString:
@@ -167,28 +156,6 @@ def circumstances(run: Any) -> list[tuple[str, str]]:
         for name, value in told.items()
         if name not in SHOWN_ELSEWHERE
     ]
-
-
-SPELLED = {"l4t": "L4T", "jetpack": "JetPack", "pwm": "PWM", "iqr": "IQR"}
-UNIT_WORDS = {"s": "s", "ms": "ms", "mw": "mW", "mj": "mJ", "c": "°C", "khz": "kHz", "pct": "%"}
-
-
-def in_words(name: str) -> str:
-    """'time_iqr_ms' is 'time IQR, ms'."""
-    *words, last = [SPELLED.get(word, word) for word in name.split("_")]
-    if words and last in UNIT_WORDS:
-        return f"{' '.join(words)}, {UNIT_WORDS[last]}"
-    return " ".join([*words, last])
-
-
-def plainly(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{in_words(name)} {plainly(each)}" for name, each in value.items())
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(plainly, value))
-    return significant(value, 4) if isinstance(value, float) else "—" if value is None else str(value)
 
 
 @register.filter

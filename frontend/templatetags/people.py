@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from frontend.templatetags.lab import plainly
+from frontend.wording import plainly
 from profiling.permissions import role_of
 
 register = template.Library()

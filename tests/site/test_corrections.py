@@ -2,7 +2,7 @@
 
 import pytest
 
-from frontend.templatetags.lab import significant
+from frontend.wording import significant
 from profiling.models import Run
 
 

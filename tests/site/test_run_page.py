@@ -3,7 +3,8 @@ import pytest
 from django.urls import reverse
 
 from frontend.charts import telemetry_figures
-from frontend.templatetags.lab import change, in_words
+from frontend.templatetags.lab import change
+from frontend.wording import in_words
 from profiling.models import Run
 from profiling.services.agents import telemetry_store
 

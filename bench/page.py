@@ -25,6 +25,7 @@ from profiling.board.emulation.law import emulated_table
 from profiling.knobs import KNOB_NAMES, KnobRange
 from profiling.modes import random_modes
 from tests.browser.conftest import ARGUMENTS
+from tests.browser.signing_in import sign_in
 from tests.servers import chromium
 from tests.site_process import Site
 
@@ -113,11 +114,7 @@ def signed_in(site: Site, browser: Browser) -> Page:
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.add_init_script(WATCH)
-    page.goto("/login/")
-    page.fill("[name=username]", "ada")
-    page.fill("[name=password]", "ada-long-password")
-    page.press("[name=password]", "Enter")
-    page.wait_for_url("**/")
+    sign_in(page, "ada", "ada-long-password")
     return page
 
 

@@ -8,6 +8,7 @@ from celery.canvas import Signature
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from jetsonlab.celery import app
+from tests.browser.signing_in import sign_in
 from tests.servers import chromium
 
 ARGUMENTS = [
@@ -68,9 +69,5 @@ def page(chromium_browser: Browser, live_server: Any, scheme: str) -> Iterator[P
 
 @pytest.fixture
 def signed_in(page: Page, eng: Any) -> Page:
-    page.goto("/login/")
-    page.fill("[name=username]", "eng")
-    page.fill("[name=password]", "eng-long-password")
-    page.click("text=Sign in >> visible=true >> nth=-1")
-    page.wait_for_url("**/")
+    sign_in(page, "eng", "eng-long-password")
     return page

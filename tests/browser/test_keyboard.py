@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from profiling.models import Device, Workload
 from profiling.services.invitations import person_invite
+from tests.browser.signing_in import sign_in
 from tests.browser.test_walk import no_overflow, no_violations
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,11 +61,7 @@ def faults_of(page: Page, path: str) -> list[str]:
 @pytest.fixture
 def office(page: Page, ada, resnet: Workload, board: Device) -> Page:
     person_invite(email="n@example.org", role="viewer", user=ada)
-    page.goto("/login/")
-    page.fill("[name=username]", "ada")
-    page.fill("[name=password]", "ada-long-password")
-    page.press("[name=password]", "Enter")
-    page.wait_for_selector(".topbar")
+    sign_in(page, "ada", "ada-long-password")
     return page
 
 

@@ -21,6 +21,7 @@ from profiling.board.emulation.demand import EmulatedWorkload
 from profiling.board.emulation.law import emulated_table
 from profiling.knobs import KNOB_NAMES, KnobRange
 from profiling.modes import random_modes
+from tests.browser.signing_in import sign_in
 from tests.site_process import ROOT, Site
 
 BOARD = "agx-orin"
@@ -67,11 +68,7 @@ def signed_in(site: Site, browser: Browser, scheme: str, width: int) -> Iterator
     context = browser.new_context(base_url=site.url, color_scheme=scheme, viewport=viewport)  # type: ignore[arg-type]
     page = context.new_page()
     page.set_default_timeout(30_000)
-    page.goto("/login/")
-    page.get_by_label("Name").first.fill("newcomer")
-    page.locator("[name=password]").fill(PASSWORD)
-    page.locator("[name=password]").press("Enter")
-    page.wait_for_url("**/")
+    sign_in(page, "newcomer", PASSWORD)
     yield page
     context.close()
 

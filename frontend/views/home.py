@@ -24,16 +24,22 @@ def home_page(request: HttpRequest) -> HttpResponse:
         "measured": any(workload.run_count for workload in workloads),
         "devices": device_list().filter(retired=False)[:SHOWN],
         "alive_since": alive_since(),
-        "sweeps": sweep_list().filter(state__in=(Sweep.State.PENDING, Sweep.State.RUNNING))[:SHOWN],
-        "waiting_uploads": upload_list().filter(state__in=WAITING_FOR_PEOPLE)[:SHOWN],
         "ready": newest_ready()[:SHOWN],
-        "failed_predictors": predictor_list().filter(state=Predictor.State.FAILED)[:SHOWN],
-        "stale_predictors": newest_ready().filter(prediction_set__stale=True)[:SHOWN],
         "plans": [(plan, question_words(plan.question)) for plan in plan_list().order_by("-created")[:SHOWN]],
         "api_address": request.build_absolute_uri("/api/v1/"),
-        "failed_uploads": upload_list().filter(state=Upload.State.FAILED)[:SHOWN],
     }
-    return render(request, "frontend/home/home.html", context)
+    return render(request, "frontend/home/home.html", context | attention())
+
+
+def attention() -> dict[str, Any]:
+    """What runs just now, and what waits for a person."""
+    return {
+        "sweeps": sweep_list().filter(state__in=(Sweep.State.PENDING, Sweep.State.RUNNING))[:SHOWN],
+        "waiting_uploads": upload_list().filter(state__in=WAITING_FOR_PEOPLE)[:SHOWN],
+        "failed_uploads": upload_list().filter(state=Upload.State.FAILED)[:SHOWN],
+        "failed_predictors": predictor_list().filter(state=Predictor.State.FAILED)[:SHOWN],
+        "stale_predictors": newest_ready().filter(prediction_set__stale=True)[:SHOWN],
+    }
 
 
 def search_page(request: HttpRequest) -> HttpResponse:

@@ -4,7 +4,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.renderers import JSONRenderer
@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from profiling.api_sweeps import person
 from profiling.filters import RunApiFilter, RunExportFilter, RunHeatFilter
+from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Run
 from profiling.renderers import CsvRenderer, ParquetRenderer
 from profiling.selectors.exports import Export
@@ -31,9 +32,7 @@ from profiling.services.runs import run_correct, runs_receive
 
 MEDIA_TYPES = ("text/csv", "application/vnd.apache.parquet", "application/zip")
 LISTS = ("list", "export", "facets", "heat")
-KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="sent again, answers with the first runs"
-)
+KEY = key_parameter("sent again, answers with the first runs")
 
 
 class RunViewSet(viewsets.ReadOnlyModelViewSet):
@@ -52,9 +51,9 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     )
     def create(self, request: Request) -> Response:
         """Send runs your own harness measured: all rows come in, or every bad one is named."""
+        key = idempotency_key(request)
         asked = RunsRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        key = request.headers.get("Idempotency-Key", "")[:100]
         upload, new = runs_receive(user=person(request), idempotency_key=key, **asked.validated_data)
         ids = list(upload.runs.order_by("line").values_list("pk", flat=True))
         return Response({"upload": upload.pk, "runs": ids}, status=201 if new else 200)

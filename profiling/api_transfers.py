@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from profiling.api_sweeps import person
 from profiling.errors import InvalidInput, LengthRequired
+from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Transfer
 from profiling.serializers_transfers import TransferRequestSerializer, TransferSerializer
 from profiling.services.transfers import (
@@ -25,9 +26,7 @@ from profiling.services.transfers import (
     transfer_take,
 )
 
-KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="sent again, goes on with the first transfer"
-)
+KEY = key_parameter("sent again, goes on with the first transfer")
 OFFSET = OpenApiParameter(
     "Upload-Offset", int, OpenApiParameter.HEADER, required=True, description="of the first byte in the body"
 )
@@ -51,9 +50,9 @@ class TransferViewSet(viewsets.GenericViewSet):
     )
     def create(self, request: Request) -> Response:
         """Announce a file that will come in pieces. What it is for is checked before any byte is sent."""
+        key = idempotency_key(request)
         asked = TransferRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        key = request.headers.get("Idempotency-Key", "")[:100]
         file = {name: asked.validated_data[name] for name in ("filename", "size")}
         transfer, new = transfer_begin(
             user=person(request), about=asked.initial_data, idempotency_key=key, **file
@@ -88,7 +87,7 @@ class TransferViewSet(viewsets.GenericViewSet):
         return Response(status=204)
 
 
-NOT_BESIDE = ("filename", "size", "idempotency_key")
+NOT_BESIDE = ("filename", "size")
 
 
 def taken(transfer: Transfer, request: Request) -> int:

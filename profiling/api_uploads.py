@@ -16,6 +16,7 @@ from rest_framework.settings import api_settings
 from profiling.api_sweeps import person
 from profiling.errors import LengthRequired, NotFound
 from profiling.filters import UploadFilter
+from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Upload
 from profiling.renderers import CsvRenderer
 from profiling.selectors.uploads import upload_list
@@ -38,12 +39,7 @@ RAW_PARAMETERS = [
     OpenApiParameter("emulated", bool, description="for a raw body"),
     OpenApiParameter("run", int, description="of a log: the run it belongs to, for a raw body"),
     OpenApiParameter("interval_s", float, description="of a log without times, for a raw body"),
-    OpenApiParameter(
-        "Idempotency-Key",
-        str,
-        OpenApiParameter.HEADER,
-        description="sent again, answers with the first upload",
-    ),
+    key_parameter("sent again, answers with the first upload"),
 ]
 
 
@@ -78,9 +74,10 @@ class UploadViewSet(viewsets.ReadOnlyModelViewSet):
     )
     def create(self, request: Request) -> Response:
         """Send a file of measurements: as a form, or as the body itself with the rest in the query."""
+        key = idempotency_key(request)
         asked = UploadRequestSerializer(data=_asked(request))
         asked.is_valid(raise_exception=True)
-        upload, new = upload_receive(user=person(request), **asked.validated_data)
+        upload, new = upload_receive(user=person(request), idempotency_key=key, **asked.validated_data)
         headers = {"Location": reverse("api:upload-detail", args=[upload.pk])}
         return Response(UploadDetailSerializer(upload).data, status=201 if new else 200, headers=headers)
 
@@ -123,8 +120,7 @@ class UploadViewSet(viewsets.ReadOnlyModelViewSet):
 def _asked(request: Request) -> dict[str, Any]:
     if "CONTENT_LENGTH" not in request.META and "HTTP_TRANSFER_ENCODING" in request.META:
         raise LengthRequired("Say how long the file is (Content-Length); curl does with --data-binary @FILE.")
-    key = request.headers.get("Idempotency-Key", "")
-    return {**request.query_params.dict(), **_fields(request), "idempotency_key": key}
+    return {**request.query_params.dict(), **_fields(request)}
 
 
 def _fields(request: Request) -> dict[str, Any]:

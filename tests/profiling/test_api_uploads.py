@@ -65,6 +65,14 @@ def test_an_idempotency_key_is_kept_for_one_file(api):
     assert api.post(RAW, BAD, content_type="text/csv", headers=headers).status_code == 409
 
 
+@pytest.mark.parametrize(("length", "status"), [(100, 201), (101, 400)])
+def test_a_key_has_a_hundred_characters_at_most(api, length, status):
+    headers = {"Idempotency-Key": "k" * length}
+    answer = api.post(RAW, GOOD, content_type="text/csv", headers=headers)
+    assert answer.status_code == status, answer.content
+    assert Upload.objects.filter(idempotency_key="k" * length).count() == (status == 201)
+
+
 def test_every_missing_field_is_named_at_once(api):
     answer = api.post(URL, {}, format="multipart")
     assert answer.status_code == 400

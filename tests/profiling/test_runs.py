@@ -56,6 +56,13 @@ def test_a_field_that_does_not_read_as_ours_stays_in_extra(send):
     assert run.extra == {"flags": '["purple"]', "minibatches": "-1", "measured_at": "yesterday"}
 
 
+def test_keys_that_differ_after_a_hundred_characters_are_not_taken_for_one(send):
+    answers = [send(ROW, key="k" * 100 + end) for end in ("1", "2")]
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert "Idempotency-Key has 101 characters" in answers[0].json()["detail"]
+    assert not Run.objects.exists()
+
+
 def test_every_bad_row_is_named_and_nothing_kept(send):
     answer = send(ROW, {**ROW, "cores": 3}, {**ROW, "time_ms": -1}, {**ROW, "cores": "x"})
     assert answer.status_code == 400

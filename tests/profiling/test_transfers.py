@@ -89,6 +89,14 @@ def test_the_same_key_goes_on_with_the_first_transfer(api):
     assert other.status_code == 409
 
 
+def test_a_key_longer_than_we_keep_is_refused_not_cut(api):
+    headers = {"Idempotency-Key": "k" * 101}
+    answer = api.post(URL, ASKED, format="json", headers=headers)
+    assert answer.status_code == 400
+    assert "has 101 characters; 100 are the most" in answer.json()["detail"]
+    assert not Transfer.objects.exists()
+
+
 def test_more_bytes_than_announced_are_refused(api, begun):
     assert patch(api, begun, 0, FILE + b"x").status_code == 400
 

@@ -22,12 +22,6 @@ def username() -> Field:
     return SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
 
 
-def with_device_model(asked: dict[str, Any]) -> dict[str, Any]:
-    if "device_model" not in asked and "device" not in asked:
-        raise serializers.ValidationError({"device_model": ["Name the device model, or the device."]})
-    return {"device_model": asked["device"].device_model if asked.get("device") else None, **asked}
-
-
 class DeviceModelSerializer(serializers.ModelSerializer):
     mode_count = serializers.IntegerField(read_only=True)
 
@@ -110,7 +104,8 @@ class RunSerializer(serializers.ModelSerializer):
         }
 
 
-class RunsRequestSerializer(serializers.Serializer):
+# Of what the measurements are that come in. (No docstring: it would describe its children in the schema.)
+class MeasuredSerializer(serializers.Serializer):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all(), required=False)
     device = slug(
@@ -119,6 +114,14 @@ class RunsRequestSerializer(serializers.Serializer):
         help_text="gives its device model",
     )
     emulated = serializers.BooleanField(default=False, help_text="the numbers come from an emulated board")
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if "device_model" not in asked and "device" not in asked:
+            raise serializers.ValidationError({"device_model": ["Name the device model, or the device."]})
+        return {"device_model": asked["device"].device_model if asked.get("device") else None, **asked}
+
+
+class RunsRequestSerializer(MeasuredSerializer):
     runs = serializers.ListField(
         child=serializers.DictField(),
         min_length=1,
@@ -127,9 +130,6 @@ class RunsRequestSerializer(serializers.Serializer):
         "time_sd_ms, fetch_ms, compute_ms, minibatches, power_samples, flags, measured_at, as far as known; "
         "anything else is kept in extra",
     )
-
-    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return with_device_model(asked)
 
 
 class RunsReplySerializer(serializers.Serializer):
@@ -190,7 +190,7 @@ class UploadDetailSerializer(UploadSerializer):
         fields = [*UploadSerializer.Meta.fields, "mapping", "proposal", "problems", "notes"]
 
 
-class UploadRequestSerializer(serializers.Serializer):
+class UploadRequestSerializer(MeasuredSerializer):
     file = serializers.FileField(allow_empty_file=True)
     run = serializers.PrimaryKeyRelatedField(
         queryset=Run.objects.select_related("workload", "device_model", "device"),
@@ -201,19 +201,10 @@ class UploadRequestSerializer(serializers.Serializer):
     interval_s = serializers.FloatField(
         required=False, help_text="of a log without times: seconds between its lines"
     )
-    workload = slug(queryset=Workload.objects.all())
-    device_model = slug(queryset=DeviceModel.objects.all(), required=False)
-    device = slug(
-        queryset=Device.objects.select_related("device_model"),
-        required=False,
-        help_text="gives its device model",
-    )
     on_bad_lines = serializers.ChoiceField(choices=ON_BAD_LINES, default="ask")
     repeats = serializers.ChoiceField(
         choices=REPEATS, default="refuse", help_text="a mode again with other values: a bad line, or a repeat"
     )
-    emulated = serializers.BooleanField(default=False, help_text="the numbers come from an emulated board")
-    idempotency_key = serializers.CharField(max_length=100, default="", allow_blank=True, write_only=True)
 
     def get_fields(self) -> dict[str, Field]:
         fields = super().get_fields()
@@ -226,7 +217,7 @@ class UploadRequestSerializer(serializers.Serializer):
             about = ("workload", "device_model", "device")
             asked = {**{name: getattr(run, name) for name in about}, **asked}
             asked["emulated"] |= run.emulated
-        return with_device_model(asked)
+        return super().validate(asked)
 
 
 class ColumnSerializer(serializers.Serializer):

@@ -221,8 +221,7 @@ def scaling_by_length(subject: Subject, others: list[Subject]) -> Scaling | None
     if not subject.group.workload.sequence_length:
         return None
     family = [each for each in (subject, *others) if _alike(each, subject) and len(each.rows)]
-    by_length = {each.group.workload.sequence_length or 0: each for each in family}
-    by_length.pop(0, None)
+    by_length = {length: each for each in family if (length := each.group.workload.sequence_length)}
     if len(by_length) < 2:
         return None
     ordered = [by_length[length] for length in sorted(by_length)]

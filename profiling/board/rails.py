@@ -110,7 +110,7 @@ def total_mw(powers: Mapping[str, float | None], rule: Sequence[str]) -> tuple[f
         return None, "this board has no power sensor the driver knows"
     if not rule:
         return None, f"no rule says which of {', '.join(powers)} make the module's power"
-    dead = [label for label in rule if powers.get(label) is None]
-    if dead:
+    read = {label: power for label in rule if (power := powers.get(label)) is not None}
+    if dead := [label for label in rule if label not in read]:
         return None, f"no reading of {', '.join(dead)}"
-    return float(sum(powers[label] or 0.0 for label in rule)), ""
+    return float(sum(read.values())), ""

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from profiling.client.keys import keep_key
 from profiling.client.lab import Lab
-from profiling.client.records import Run
+from profiling.client.records import Run, Upload
 from profiling.errors import LabError
 
 SHOWN = ("id", "workload", "device_model", "cores", "cpu_khz", "gpu_khz", "mem_khz", "time_ms", "power_mw")
@@ -41,13 +41,18 @@ def upload(options: argparse.Namespace, lab: Lab) -> None:
             sent = lab.upload(path, **pair, **about, progress=progress)
         with bar(f"{path.name} read") as progress:
             sent = lab.wait(sent, progress=progress)
-        print(
-            f"{path.name}: {sent.state}, {sent.rows_imported or 0} imported, {sent.problem_count} bad lines"
-        )
+        print(f"{path.name}: {sent.state}, {imported(sent)}, {sent.problem_count} bad lines")
         if sent.state != "done":
             bad.append(f"{path.name}: {sent.failure or f'see /uploads/{sent.id}/'}")
     if bad:
         raise LabError("; ".join(bad))
+
+
+def imported(sent: Upload) -> str:
+    """A lab that has not decided yet knows no number."""
+    if sent.rows_imported is not None:
+        return f"{sent.rows_imported:,} imported"
+    return "nothing imported" if sent.state == "failed" else "not decided yet what is imported"
 
 
 def runs(options: argparse.Namespace, lab: Lab) -> None:

@@ -194,6 +194,13 @@ def test_the_command_uploads_and_lists(lab, path, capsys):
     assert json.loads(capsys.readouterr().out)[0]["id"] == Run.objects.get().pk
 
 
+def test_the_command_says_when_it_is_not_decided_what_is_imported(lab, tmp_path, capsys):
+    path = tmp_path / "bad.csv"
+    path.write_text(GOOD + "5,268800,318750,665600,100,10\n")
+    assert main(["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"], lab) == 1
+    assert "choosing, not decided yet what is imported, 1 bad lines" in capsys.readouterr().out
+
+
 def test_a_plan_that_cannot_be_made_is_told_in_words(lab, capsys):
     assert main(["plan", "resnet", "orin-mini", "--power-mw", "20000"], lab) == 1
     assert "predictor" in capsys.readouterr().err

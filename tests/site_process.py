@@ -77,9 +77,9 @@ class Site:
         wait_for_port(self.port, self.web)
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        return self.spawn(
-            [sys.executable, "-m", "celery", "-q", "-A", "jetsonlab", "worker", "--concurrency", "1"]
-        )
+        quiet = ["--without-gossip", "--without-mingle"]  # as the Procfile has it
+        worker = ["-m", "celery", "-q", "-A", "jetsonlab", "worker", "--concurrency", "1", *quiet]
+        return self.spawn([sys.executable, *worker])
 
     def start_agent(
         self, state: str = "agent", speed: float = 0, celery: bool = False, **more: Any
@@ -160,6 +160,8 @@ class Site:
         raise AssertionError(f"waited {seconds} s in vain\n{self.logs()}")
 
     def close(self) -> None:
+        """And say what the programs said, which pytest shows when a test failed."""
         for process in self.processes:
             if process.poll() is None:
                 self.kill(process)
+        print(self.logs())

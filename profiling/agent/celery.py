@@ -12,9 +12,11 @@ from celery import Celery, signals
 from profiling.agent.config import load_config
 from profiling.agent.loop import only_agent
 from profiling.agent.making import make_agent
+from profiling.broker import make_folder_broker_safe
 
 WAKE = "jetsonlab.agent.wake"
 
+make_folder_broker_safe()
 config = load_config()
 app = Celery("jetsonlab-agent", broker=config.broker or "memory://")
 app.conf.update(

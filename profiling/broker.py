@@ -16,11 +16,11 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, message: Any, **_: Any) -> None:
+    def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]  # as kombu's own
         """Written aside and moved in whole; the name sorts by time, as kombu's readers expect."""
         folder, name = Path(self.data_folder_out), f"{round(monotonic() * 1000)}_{uuid4()}"
         aside = folder / f"{name}.part"
-        aside.write_text(dumps(message))
+        aside.write_text(dumps(payload))
         aside.replace(folder / f"{name}.{queue}.msg")
 
     def get_table(self, exchange: str) -> Any:

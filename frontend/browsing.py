@@ -154,6 +154,11 @@ class Browse:
         return any(value for name, value in self.asked.items() if name not in OWN)
 
     @property
+    def worth_a_view(self) -> bool:
+        """Whether views and columns have anything to work on: not on a list that is still empty."""
+        return bool(self.rows or self.filtered or not self.columns)
+
+    @property
     def saved_views(self) -> list[SavedView]:
         user = self.request.user
         return list(user.saved_views.filter(page=self.page_name)) if user.is_authenticated else []

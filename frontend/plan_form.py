@@ -48,7 +48,7 @@ def ceiling(label: str, unit: str) -> forms.FloatField:
 class PlanForm(forms.Form):
     workload = forms.ModelChoiceField(Workload.objects.all(), to_field_name="slug", empty_label="choose")
     device_model = forms.ModelChoiceField(
-        DeviceModel.objects.all(), to_field_name="slug", empty_label="choose", label="on"
+        DeviceModel.objects.all(), to_field_name="slug", empty_label="choose", label="Device model"
     )
     predictor = forms.IntegerField(required=False, widget=forms.HiddenInput)
     minibatch = forms.RegexField(rf"^([1-9]\d*|{ANY_MINIBATCH})$", required=False, widget=forms.HiddenInput)

@@ -49,7 +49,9 @@ def answered(form: PlanForm) -> dict[str, Any]:
 def plan_page(request: HttpRequest) -> HttpResponse:
     if not (request.GET.get("workload") and request.GET.get("device_model")):
         ready = newest_ready()[:50]
-        return render(request, "frontend/plan/choose.html", {"form": PlanForm(request.GET), "ready": ready})
+        return render(
+            request, "frontend/plan/choose.html", {"form": PlanForm(request.GET or None), "ready": ready}
+        )
     template = "frontend/plan/_answer.html" if getattr(request, "htmx", False) else "frontend/plan/plan.html"
     return render(request, template, answered(asked_question(request)))
 

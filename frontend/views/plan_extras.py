@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.gzip import gzip_page
 
+from frontend.browsing import hidden_fields
 from frontend.charts import plan_rows
 from frontend.plan_extras_form import ExtrasForm, asked_extras, brush_words
 from frontend.plan_figures import curve_figures, map_figure, parallel_figure
@@ -35,7 +36,11 @@ class Asked:
 
     def shown(self, request: HttpRequest, section: str, **more: Any) -> HttpResponse:
         context = {"answer": self.answer, "mode": self.answer.mode, "extras": self.extras, **more}
-        return render(request, f"frontend/plan/extras/_{section}.html", context)
+        part = f"frontend/plan/extras/_{section}.html"
+        if getattr(request, "htmx", False):
+            return render(request, part, context)
+        kept = hidden_fields(request.GET, self.extras.fields)
+        return render(request, "frontend/plan/extras/page.html", context | {"part": part, "kept": kept})
 
 
 def asked_of(request: HttpRequest) -> Asked:

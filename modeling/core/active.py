@@ -129,7 +129,8 @@ class Outlook:
 
     def __str__(self) -> str:
         time, power = (f"{now:.1f} → {then:.1f} %" for now, then in (self.time_error, self.power_error))
-        cost = f"{self.modes} more modes: about {self.minutes:.1f} minutes"
+        minutes = f"{self.minutes:.1f}".removesuffix(".0")
+        cost = f"{self.modes} more modes: about {minutes} minute{'s' * (minutes != '1')}"
         return f"{cost}, error in time {time}, in power {power}"
 
 

@@ -247,7 +247,7 @@ def _reason(objective: Objective, count: int, ceilings: list[_Ceiling], budget: 
         return f"Of {count:,} modes, {AIM[objective]}; no ceiling was set."
     kept = "predicted to keep the budget"
     if all(c.log_sd is not None for c in ceilings):
-        kept = f"that keep the budget with a chance of at least {1 - budget.risk:.0%}"
+        kept = f"that keep the budget with a chance of at least {100 * (1 - budget.risk):.0f} %"
     return f"Of {count:,} modes {kept}, {AIM[objective]}."
 
 

@@ -154,6 +154,12 @@ def kept(browser, ready):
     return Plan.objects.get()
 
 
+def test_nothing_is_wrong_before_anything_is_asked(browser, ready):
+    page = browser.get("/plan/").content.decode()
+    assert "Ready to plan" in page
+    assert "This field is required" not in page
+
+
 def test_a_kept_plan_is_listed_and_shown_as_it_was_believed(browser, kept):
     PredictionSet.objects.all().delete()
     assert "least power within 20 W, risk 5 %" in browser.get(reverse("plan-list")).content.decode()

@@ -29,7 +29,7 @@ CPU_ONLINE CORE_0 1
 @pytest.fixture
 def ask(browser, ready):
     def get(section, **question):
-        return browser.get(reverse(section), {**PAIR, **question})
+        return browser.get(reverse(section), {**PAIR, **question}, headers={"HX-Request": "true"})
 
     return get
 
@@ -40,6 +40,12 @@ def test_every_section_answers_every_question(ask, section, question):
     answer = ask(section, **question)
     assert answer.status_code == 200
     assert "<html" not in answer.content.decode()
+
+
+def test_without_scripts_a_section_is_a_page_that_leads_back(browser, ready):
+    page = browser.get(reverse("plan-budgets"), {**PAIR, "power_w": 20}).content.decode()
+    assert "<html" in page
+    assert "/plan/?workload=resnet&amp;device_model=orin-mini&amp;power_w=20" in page
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -54,7 +54,7 @@ def error_figure(contest: Contest, quantity: str, against: str) -> Figure:
         traces.append(_line(method, rows, against, lambda row: row.get(f"{name}_max"), worst=True))
     axes = layout(AGAINST[against], f"{quantity} MAPE, %", legend=LEGEND)
     for axis in ("xaxis", "yaxis"):
-        axes[axis] |= {"type": "log", "dtick": "D2" if axis == "yaxis" else None}
+        axes[axis] |= {"type": "log"}
     return {"data": traces, "layout": axes}
 
 

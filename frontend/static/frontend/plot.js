@@ -12,7 +12,7 @@ const Theme = {
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, Theme.resolve(each)]));
   },
-  layout(own) {
+  layout(own, data) {
     const axis = {
       gridcolor: "--line", linecolor: "--line", zerolinecolor: "--line", tickcolor: "--line",
       automargin: true, fixedrange: false,
@@ -25,7 +25,8 @@ const Theme = {
     };
     const layout = { ...base, ...own };
     for (const name of Object.keys(layout)) {
-      if (/^[xy]axis\d*$/.test(name)) layout[name] = { ...axis, ...layout[name] };
+      if (!/^[xy]axis\d*$/.test(name)) continue;
+      layout[name] = { ...axis, ...(layout[name].type === "log" && data ? logTicks(data, name[0]) : {}), ...layout[name] };
     }
     return Theme.resolve(layout);
   },
@@ -39,6 +40,17 @@ const Theme = {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   },
 };
+
+// Whole numbers along a logarithmic axis, where Plotly would write the small digits of each decade.
+function logTicks(data, letter) {
+  const values = data.flatMap((trace) => [...(trace[letter] || [])]).filter((value) => value > 0);
+  if (!values.length) return {};
+  const [low, high] = values.reduce(([least, most], each) => [Math.min(least, each), Math.max(most, each)], [Infinity, 0]);
+  const steps = high / low > 3000 ? [1] : high / low > 12 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7];
+  const decades = Array.from({ length: Math.ceil(Math.log10(high / low)) + 4 }, (_, place) => Math.floor(Math.log10(low)) - 1 + place);
+  const tickvals = decades.flatMap((decade) => steps.map((step) => Number((step * 10 ** decade).toPrecision(2))));
+  return { tickvals, ticktext: tickvals.map((value) => value.toLocaleString("en")) };
+}
 
 // A line for each mark of the plot, as drawn; a map has one for each cell.
 function linesOf(trace, place) {
@@ -71,7 +83,7 @@ function downloadData(place) {
 function drawPlots(root) {
   root.querySelectorAll("[data-plot]").forEach((place) => {
     const figure = JSON.parse(document.getElementById(place.dataset.plot).textContent);
-    Plotly.react(place, Theme.resolve(figure.data), Theme.layout(figure.layout), Theme.config);
+    Plotly.react(place, Theme.resolve(figure.data), Theme.layout(figure.layout, figure.data), Theme.config);
   });
 }
 

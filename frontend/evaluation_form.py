@@ -12,6 +12,13 @@ from profiling.errors import InvalidInput
 from profiling.models import DeviceModel, Workload
 
 MOST_MODES, MOST_COUNTS = 200, 8
+SAMPLING_WORDS = {
+    "random": "random modes",
+    "grid": "an even grid",
+    "spread": "far apart from each other",
+    "active": "chosen by the predictor",
+    "recommended": "four modes a paper recommends",
+}
 
 
 class LeaderboardForm(forms.Form):
@@ -43,11 +50,20 @@ class EvaluationForm(forms.Form):
         initial=["roofline", "gp", "linear", "nearest"],
     )
     counts = forms.CharField(
-        label="Modes profiled", initial="5, 10, 20, 50", max_length=60, help_text="Up to eight numbers."
+        label="How many modes are profiled",
+        initial="5, 10, 20, 50",
+        max_length=60,
+        help_text="Up to eight numbers.",
     )
     repeats = forms.IntegerField(min_value=1, max_value=20, initial=5, help_text="Each with other modes.")
-    sampling = forms.ChoiceField(choices=[(name, name) for name in STRATEGIES], initial="random")
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+    sampling = forms.ChoiceField(
+        label="Which modes are profiled",
+        choices=[(name, SAMPLING_WORDS[name]) for name in STRATEGIES],
+        initial="random",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**31 - 1, initial=0, help_text="The same seed draws the same modes."
+    )
     verify = forms.BooleanField(required=False, label="Verified picks: measure each pick, up to three times")
 
     def clean_counts(self) -> list[int]:

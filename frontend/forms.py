@@ -13,11 +13,12 @@ from profiling.models import ApiToken, Device, DeviceModel, Workload
 
 T = TypeVar("T")
 METHOD_TITLES = {
-    "roofline": "roofline: formula, residual process and ensemble",
-    "powertrain": "powertrain: networks transferred from a reference",
-    "nn": "nn: networks from scratch",
+    "roofline": "roofline: this site's own, a formula of the hardware corrected by what was measured",
+    "powertrain": "powertrain: neural networks transferred from a reference",
+    "nn": "nn: neural networks from scratch",
     "gp": "gp: Gaussian process",
     "linear": "linear regression",
+    "universal": "universal: one formula of energy for all workloads",
     "nearest": "nearest measured mode (baseline)",
     "maxn": "MAXN for every mode (baseline)",
 }
@@ -40,14 +41,18 @@ def attempt(form: forms.Form, service: Callable[..., T], **fields: Any) -> T | N
 class WorkloadForm(forms.Form):
     name = forms.CharField(max_length=100, help_text="As your lab calls it, such as ResNet-18 / ImageNet.")
     kind = forms.ChoiceField(choices=Workload.Kind.choices)
-    network = forms.CharField(max_length=80)
-    dataset = forms.CharField(max_length=80, required=False)
-    minibatch = forms.IntegerField(min_value=1, help_text="Samples per minibatch.")
+    network = forms.CharField(max_length=80, help_text="Such as ResNet-18.")
+    dataset = forms.CharField(max_length=80, required=False, help_text="Such as ImageNet.")
+    minibatch = forms.IntegerField(min_value=1, help_text="Samples worked on at a time, such as 16.")
     samples_per_epoch = forms.IntegerField(
         min_value=1, required=False, help_text="Without it, epoch times stay unknown."
     )
-    loader_workers = forms.IntegerField(min_value=0, required=False)
-    sequence_length = forms.IntegerField(min_value=1, required=False)
+    loader_workers = forms.IntegerField(
+        min_value=0, required=False, help_text="Processes that load data beside the network."
+    )
+    sequence_length = forms.IntegerField(
+        min_value=1, required=False, help_text="Words, or other values, of one input."
+    )
     precision = forms.CharField(max_length=20, required=False, help_text="fp32, fp16, bf16 or int8.")
     notes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 
@@ -114,7 +119,7 @@ class TokenForm(forms.Form):
         required=False,
         empty_label="none",
         label="Board",
-        help_text="Only for the scope device: the one board it delivers for.",
+        help_text="Only with “device” above: the board whose runs it delivers.",
     )
     days = forms.IntegerField(
         min_value=1,
@@ -128,24 +133,28 @@ class TokenForm(forms.Form):
 
 class DeviceForm(forms.Form):
     name = forms.CharField(max_length=90)
-    driver = forms.ChoiceField(choices=Device.Driver.choices)
+    driver = forms.ChoiceField(
+        choices=Device.Driver.choices,
+        help_text="How its clocks are set and its power is read. A Jetson: sysfs, the kernel's own files.",
+    )
     device_model = forms.ModelChoiceField(
         DeviceModel.objects.exclude(generation=DeviceModel.HOST),
         to_field_name="slug",
         required=False,
         empty_label="none: an ordinary machine",
+        help_text="The Jetson product it is. Needed unless the driver is that of an ordinary machine.",
     )
-    location = forms.CharField(max_length=100, required=False)
+    location = forms.CharField(max_length=100, required=False, help_text="Such as shelf 2.")
 
 
 class BoardsForm(forms.Form):
     text = forms.CharField(
         required=False,
         label="Table",
-        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "table-text"}),
         help_text="The first line names the columns: name, and any of driver, device_model, location, notes.",
     )
-    file = forms.FileField(required=False, label="or a file", help_text="CSV, in UTF-8.")
+    file = forms.FileField(required=False, label="Or a file", help_text="CSV, in UTF-8.")
 
 
 class PredictorForm(forms.Form):
@@ -161,9 +170,11 @@ class PredictorForm(forms.Form):
         Workload.objects.all(),
         to_field_name="slug",
         required=False,
-        help_text="Well-measured workloads to learn from. None: chosen for you.",
+        help_text="Well-measured workloads to learn from. None chosen: picked for you.",
     )
-    seed = forms.IntegerField(min_value=0, required=False, initial=0)
+    seed = forms.IntegerField(
+        min_value=0, required=False, initial=0, help_text="The same seed gives the same predictor."
+    )
 
     def clean_seed(self) -> int:
         return self.cleaned_data["seed"] or 0

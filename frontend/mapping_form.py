@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from frontend.wording import TINY
 from profiling.errors import InvalidInput
 from profiling.knobs import KNOB_NAMES
 
@@ -74,7 +75,8 @@ def _reading(column: dict[str, Any], unit: str, decimal: str) -> str:
         value = float(sample.replace(decimal, ".")) * field.units[unit]
     except ValueError:
         return words
-    return f"{words}: {sample} is {value:,.6g} {field.own_unit}".rstrip()
+    shown = f"{value:,.6f}".rstrip("0").rstrip(".") if abs(value) >= TINY else f"less than {TINY:f}"
+    return f"{words}: {sample} is {shown} {field.own_unit}".rstrip()
 
 
 def mapping_of(columns: list[dict[str, Any]], data: QueryDict) -> dict[str, Any]:

@@ -16,7 +16,17 @@ from profiling.selectors.runs import run_history, run_list
 FACET_LABELS = dict(
     zip(
         FACETS,
-        ("Workload", "Kind", "Device model", "Board", "State", "Source", "Uploaded by", "Flag", "Flagged"),
+        (
+            "Workload",
+            "Kind",
+            "Device model",
+            "Board",
+            "State",
+            "Source",
+            "Uploaded by",
+            "Kind of flag",
+            "Flags",
+        ),
         strict=True,
     )
 )

@@ -13,7 +13,7 @@ def significant(value: float, digits: int = 3) -> str:
     if not value:
         return "0"
     if abs(value) < TINY:
-        return f"{value:.{digits - 1}e}"
+        return f"< {TINY:f}" if value > 0 else f"> −{TINY:f}"
     decimals = max(0, digits - 1 - floor(log10(abs(value))))
     return f"{value:,.{decimals}f}"
 
@@ -28,7 +28,7 @@ def in_words(name: str) -> str:
 
 def plainly(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{in_words(name)} {plainly(each)}" for name, each in value.items())
+        return " · ".join(f"{in_words(name)} {plainly(each)}" for name, each in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

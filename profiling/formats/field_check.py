@@ -72,7 +72,7 @@ class FieldCheck:
 
         def reason(place: int) -> str:
             step = f"{nearest[place]:.10g} {self.unit}".rstrip()
-            return f"is no legal {self.field.title} of this board; the nearest is {step}"
+            return f"is none of the steps this board has for its {self.field.title}; the nearest is {step}"
 
         lines = batch.lines[illegal]
         self.problems.add_many(lines, self.column, _cells(cells, illegal), reason)
@@ -108,7 +108,12 @@ class FieldCheck:
             reason = f"is taken as the legal step {after} kHz in {rows} rows"
             notes.add(line, self.column, f"{before:.10g} kHz", reason)
         if self.unknown_rows:
-            notes.add(self.first_unknown, self.column, "", f"is unknown in {self.unknown_rows} rows")
+            notes.add(
+                self.first_unknown,
+                self.column,
+                "",
+                f"is unknown in {self.unknown_rows} row{'s' * (self.unknown_rows != 1)}",
+            )
 
 
 def _cells(cells: pa.Array, where: BoolArray) -> list[str]:

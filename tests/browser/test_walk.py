@@ -53,7 +53,7 @@ def test_from_signing_in_to_the_plan(signed_in: Page, orin: DeviceModel, measure
     page.select_option("#id_device_model", "orin-mini")
     page.set_input_files("#id_file", measurements)
     page.click("text=Upload >> visible=true >> nth=-1")
-    page.click("#upload-rows a:text-is('choose')")
+    page.click("#upload-rows a:text-is('decide on its bad lines')")
     expect(page.locator("h2.warn")).to_have_text("1 of 13 lines need a decision")
     expect(page.get_by_role("region", name="Bad lines")).to_contain_text("negative")
     no_violations(page)

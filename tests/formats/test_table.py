@@ -52,8 +52,8 @@ def test_every_bad_line_is_named_at_once(write, ranges):
         legal=ranges,
     )
     assert reasons(parsed) == [
-        (3, "is no legal CPU cores of this board; the nearest is 2"),
-        (4, "is no legal CPU clock of this board; the nearest is 268800 kHz"),
+        (3, "is none of the steps this board has for its CPU cores; the nearest is 2"),
+        (4, "is none of the steps this board has for its CPU clock; the nearest is 268800 kHz"),
         (5, "is not a number (NaN)"),
         (6, "is negative"),
         (7, "is zero"),

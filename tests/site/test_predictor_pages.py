@@ -46,7 +46,7 @@ def test_an_unknown_error_is_a_dash_not_a_zero(browser, measure, fit, resnet):
 @pytest.mark.parametrize("card", [{}, {"own_error": None}, {"own_error": {"rows": 8, "time_mape": 3.0}}])
 def test_older_cards_still_show(browser, ready, card):
     Predictor.objects.update(card={**card, "rows": 8})
-    assert "Card</h2>" in page_of(browser, ready)
+    assert "How it was made</h2>" in page_of(browser, ready)
 
 
 def test_a_bad_fit_is_said(browser, ready):

@@ -43,6 +43,12 @@ def mhz(khz: int | None) -> str:
 
 
 @register.filter
+def exact_mhz(khz: int | None) -> str:
+    """'1134.75', as knobs are written out: not rounded, no zeros behind."""
+    return unknown() if khz is None else f"{khz / 1000:.10g}"
+
+
+@register.filter
 def ghz(khz: int) -> str:
     return f"{khz / 1_000_000:.2f}"
 
@@ -143,6 +149,12 @@ def flags_in_words(run: Any) -> list[tuple[str, str]]:
     return [(flag, why.get(flag) or FLAGS.get(flag, "")) for flag in run.flags]
 
 
+@register.filter
+def facts(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a board told of itself, in words."""
+    return [(in_words(name), unknown() if value is None else plainly(value)) for name, value in told.items()]
+
+
 SHOWN_ELSEWHERE = {"why", "window_start_s", "window_end_s", "untold", "upload", "file", "sha256", "line"}
 
 
@@ -235,6 +247,7 @@ SECTIONS = (
 
 # Pages that belong to a section without being under its address.
 ELSEWHERE = {
+    "/plans/": "/plan/",
     "/uploads/": "/datasets/",
     "/published/": "/datasets/",
     "/new-dataset/": "/datasets/",

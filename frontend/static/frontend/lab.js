@@ -4,6 +4,12 @@
 // Times are written by the server, in the reader's own zone from the second page on.
 document.cookie = `timezone=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; max-age=31536000; samesite=lax`;
 
+// On a narrow screen the sections scroll; the one that is open comes into sight.
+document.querySelectorAll(".nav [aria-current]").forEach((link) => {
+  const nav = link.parentElement;
+  nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
+});
+
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {

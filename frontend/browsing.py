@@ -1,17 +1,18 @@
 """A list as the address asks for it: which rows, in which order, with which columns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.expressions import OrderBy
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
 from frontend.guards import PAGE_SIZE
 from profiling.models import SavedView
+from profiling.pagination import rows_of
 
 OWN = ("page", "sort", "columns", "counts")
 
@@ -121,8 +122,7 @@ class Browse:
         plain = found.select_related(None).defer(None).order_by(*self.ordering)
         keys = list(plain.values_list("pk", flat=True)[start : start + PAGE_SIZE + 1])
         self.has_next = len(keys) > PAGE_SIZE
-        found_rows: Mapping[Any, Model] = whole.in_bulk(keys[:PAGE_SIZE])
-        self.items = [found_rows[key] for key in keys[:PAGE_SIZE] if key in found_rows]
+        self.items = rows_of(whole, keys[:PAGE_SIZE])
         self.rows = [(link(row), [(column, column.cell(row)) for column in self.shown]) for row in self.items]
         return self
 

@@ -15,6 +15,7 @@ from profiling.api_sweeps import person
 from profiling.filters import RunApiFilter, RunExportFilter, RunHeatFilter
 from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Run
+from profiling.pagination import rows_of
 from profiling.renderers import CsvRenderer, ParquetRenderer
 from profiling.selectors.exports import Export
 from profiling.selectors.facets import FACETS, run_facets
@@ -43,6 +44,11 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
 
     def get_queryset(self) -> QuerySet[Run]:
         return run_list() if self.action in LISTS else run_history()
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """First the keys of a page, which an index may answer, then these few rows whole."""
+        page = super().paginate_queryset(queryset.select_related(None).defer(None).values("id"))
+        return page and rows_of(run_history(), [row["id"] for row in page])
 
     @extend_schema(
         parameters=[KEY],

@@ -4,12 +4,13 @@ from typing import Any
 
 import django_filters as filters
 from django.core.validators import MaxValueValidator
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.db.models.lookups import In
 
 from profiling.flags import FLAGS, bits_with
 from profiling.models import Device, DeviceModel, Run, Upload, Workload
 from profiling.selectors.heat import AXES, OF, VALUES
-from profiling.selectors.runs import run_history
+from profiling.selectors.runs import cheapest_first, run_history
 
 RANGE = ["exact", "gte", "lte"]
 MOST_WORDS = 8
@@ -49,6 +50,9 @@ class RunFilter(filters.FilterSet):
             queryset = run_history()
         super().__init__(data, queryset, **more)
 
+    def filter_queryset(self, runs: QuerySet[Run]) -> QuerySet[Run]:
+        return cheapest_first(super().filter_queryset(runs))
+
     def filter_emulated(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return runs.filter(emulated=value == "true")
 
@@ -82,7 +86,8 @@ class RunApiFilter(RunFilter):
 
     def with_words(self, runs: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
         for word in text.split()[:MOST_WORDS]:
-            runs = runs.filter(_told(word))
+            told = _told(word)
+            runs = runs.filter(told) if told else runs.none()
         return runs
 
     def with_kind(self, runs: QuerySet[Run], name: str, kind: str) -> QuerySet[Run]:
@@ -90,7 +95,10 @@ class RunApiFilter(RunFilter):
         return runs.filter(workload__in=Workload.objects.filter(kind=kind).values("pk"))
 
     def with_uploader(self, runs: QuerySet[Run], name: str, username: str) -> QuerySet[Run]:
-        return runs.filter(upload__in=Upload.objects.filter(uploader__username=username).values("pk"))
+        """With + 0, which keeps SQLite from the index of uploads: somebody may have uploaded every run, and
+        all of them would be looked up and sorted."""
+        uploads = Upload.objects.filter(uploader__username=username)
+        return runs.filter(In(F("upload_id") + 0, uploads.values("pk"))) if uploads.exists() else runs.none()
 
     def with_flag(self, runs: QuerySet[Run], name: str, flag: str) -> QuerySet[Run]:
         return runs.filter(flag_bits__in=bits_with(flag))
@@ -100,14 +108,20 @@ class RunApiFilter(RunFilter):
 
 
 def _told(word: str) -> Q:
-    """Runs a word speaks of, by subqueries: the index of runs holds all that they point at."""
+    """Runs a word speaks of, by subqueries: the index of runs holds all that they point at. Of those that
+    find nothing none is asked run by run; empty if the word speaks of nothing."""
     named = Q(name__icontains=word)
-    workloads = Workload.objects.filter(named | Q(network__icontains=word) | Q(dataset__icontains=word))
-    found = Q(workload__in=workloads.values("pk"))
-    found |= Q(device_model__in=DeviceModel.objects.filter(named).values("pk"))
-    found |= Q(device__in=Device.objects.filter(named).values("pk"))
-    found |= Q(upload__in=Upload.objects.filter(filename__icontains=word).values("pk"))
-    return found | Q(pk=int(word)) if word.isdecimal() and len(word) < 19 else found
+    speaks: dict[str, QuerySet[Any]] = {
+        "workload": Workload.objects.filter(named | Q(network__icontains=word) | Q(dataset__icontains=word)),
+        "device_model": DeviceModel.objects.filter(named),
+        "device": Device.objects.filter(named),
+        "upload": Upload.objects.filter(filename__icontains=word),
+    }
+    told = Q(pk=int(word)) if word.isdecimal() and len(word) < 19 else Q()
+    for field, found in speaks.items():
+        if found.exists():
+            told |= Q(**{f"{field}__in": found.values("pk")})
+    return told
 
 
 class RunExportFilter(RunApiFilter):

@@ -1,5 +1,7 @@
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import Model, QuerySet
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
@@ -23,6 +25,12 @@ class NewestFirst(CursorPagination):
 class ByRank(NewestFirst):
     ordering = "rank"
     page_size = 1000
+
+
+def rows_of(whole: QuerySet[Any], keys: Sequence[Any]) -> list[Any]:
+    """In the order of their keys; without those that are gone by now."""
+    found: Mapping[Any, Model] = whole.in_bulk(keys)
+    return [found[key] for key in keys if key in found]
 
 
 def _is_id(text: str) -> bool:

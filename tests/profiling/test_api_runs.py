@@ -67,9 +67,9 @@ def test_a_run_leads_back_to_its_file_and_line(api, runs):
     assert (provenance["line"], provenance["uploader"], provenance["sha256"]) == (2, "eng", "a" * 64)
 
 
-def test_a_page_of_runs_costs_three_queries(api, runs, django_assert_num_queries):
+def test_a_page_of_runs_costs_four_queries(api, runs, django_assert_num_queries):
     api.get(URL)
-    with django_assert_num_queries(3):  # token, role, runs
+    with django_assert_num_queries(4):  # token, role, keys, runs
         api.get(URL)
 
 

@@ -1,6 +1,8 @@
 """Facets, ranges and heat maps of runs."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from profiling.models import Run, Upload, Workload
 
@@ -95,3 +97,23 @@ def test_facets_cost_the_same_queries_however_many_runs(api, runs, django_assert
     api.get(f"{URL}facets/")
     with django_assert_max_num_queries(11):
         api.get(f"{URL}facets/", {"workload": "resnet"})
+
+
+def test_what_nobody_may_see_is_asked_last(api, runs):
+    with CaptureQueriesContext(connection) as told:
+        api.get(URL, {"kind": "inference", "cores__gte": 4})
+    keys = next(query["sql"] for query in told if '"cores" >=' in query["sql"])
+    places = [keys.index(words) for words in ('"cores" >=', '"kind" =', '"hidden"')]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("filters", [{"uploader": "nobody"}, {"search": "resnet nosuchword"}])
+def test_what_names_nothing_reads_no_runs(api, runs, filters):
+    with CaptureQueriesContext(connection) as told:
+        assert api.get(URL, filters).json()["results"] == []
+    assert not [query for query in told if 'FROM "profiling_run"' in query["sql"]]
+
+
+def test_of_several_words_each_may_speak_of_something_else(api, runs):
+    found = api.get(URL, {"search": f"resnet {runs[1].pk}"}).json()["results"]
+    assert [run["id"] for run in found] == [runs[1].pk]

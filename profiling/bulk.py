@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -45,12 +46,18 @@ def _copy(table: str, rows: pa.Table, shared: Mapping[str, Any]) -> None:
 
 
 def _insert(table: str, rows: pa.Table, shared: Mapping[str, Any]) -> None:
-    names = ", ".join(map(connection.ops.quote_name, [*rows.column_names, *shared]))
-    places = ", ".join(["%s"] * rows.num_columns + [_literal(as_stored(value)) for value in shared.values()])
-    cells = [column.to_pandas(integer_object_nulls=True).tolist() for column in rows.columns]
+    """Many rows a statement: SQLite opens the table and each index for every statement anew."""
+    width, name = rows.num_columns, connection.ops.quote_name
+    cells: list[Any] = [None] * (width * len(rows))
+    for place, column in enumerate(rows.columns):
+        cells[place::width] = column.to_pandas(integer_object_nulls=True).tolist()  # NaN is NULL to SQLite
+    head = f"INSERT INTO {name(table)} ({', '.join(map(name, [*rows.column_names, *shared]))}) VALUES "  # noqa: S608
+    row = ", ".join(["%s"] * width + [_literal(as_stored(value)) for value in shared.values()])
+    step = connection.features.max_query_params // width * width
+    pieces = (cells[start : start + step] for start in range(0, len(cells), step))
     with connection.cursor() as cursor:
-        statement = f"INSERT INTO {connection.ops.quote_name(table)} ({names}) VALUES ({places})"  # noqa: S608
-        cursor.executemany(statement, list(zip(*cells, strict=True)))  # NaN is NULL to SQLite
+        for size, alike in groupby(pieces, key=len):
+            cursor.executemany(head + ", ".join([f"({row})"] * (size // width)), list(alike))
 
 
 def _literal(value: Any) -> str:

@@ -24,6 +24,7 @@ GIVEN = (*KNOB_NAMES, "minibatch", *MEASURED, "throughput_per_s")
 WHOLE = (*KNOB_NAMES, "minibatch")
 EMPTY = "empty in the file"
 AS_JSON = ("flags", "unknowns", "extra", "provenance")
+OFTEN_ALIKE = ("minibatch", "unknowns", "provenance")
 
 
 class RunRows(NamedTuple):
@@ -44,17 +45,24 @@ def parsed_rows(*, upload: Upload, parsed: Parsed) -> Iterator[RunRows]:
         columns = _measured(_given(rows), upload, parsed.unknown, mode_ids)
         found, kept = adopted(pa.Table.from_pandas(extras, preserve_index=False))
         columns |= {"line": pa.array(rows["line"].to_numpy()), "extra": extra_json(kept, len(rows)), **found}
-        yield RunRows(
-            pa.table(columns), {name: as_is for name, as_is in shared.items() if name not in columns}
-        )
+        alike = {name: columns.pop(name)[0].as_py() for name in OFTEN_ALIKE if _is_one(columns[name])}
+        others = {name: as_is for name, as_is in shared.items() if name not in columns}
+        yield RunRows(pa.table(columns), others | _unpacked(alike))
 
 
 def parsed_runs(*, upload: Upload, parsed: Parsed) -> Iterator[Run]:
     """The same as objects, unsaved, for the few that have more to them than a row."""
     for rows, shared in parsed_rows(upload=upload, parsed=parsed):
         for row in rows.to_pylist():
-            texts = {name: json.loads(row[name]) for name in AS_JSON if name in row}
-            yield Run(**shared | row | texts)
+            yield Run(**shared | _unpacked(row))
+
+
+def _is_one(column: pa.Array) -> bool:
+    return len(column.unique()) == 1
+
+
+def _unpacked(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: json.loads(value) if name in AS_JSON else value for name, value in fields.items()}
 
 
 def _shared(upload: Upload) -> dict[str, Any]:
@@ -84,7 +92,7 @@ def _given(rows: pd.DataFrame) -> dict[str, FloatArray]:
 
 def _order(rows: pd.DataFrame) -> NDArray[np.intp]:
     known = [rows[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in WHOLE if name in rows]
-    return np.lexsort([rows["line"].to_numpy(), *reversed(known)])
+    return np.lexsort(known[::-1]) if known else np.arange(len(rows))
 
 
 def _measured(

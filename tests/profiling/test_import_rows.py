@@ -90,3 +90,13 @@ def test_nul_which_postgresql_cannot_keep_is_replaced():
 def test_without_further_columns_nothing_is_kept():
     found, rest = adopted(pa.table({}))
     assert (found, extra_json(rest, 2).to_pylist()) == ({}, ["{}", "{}"])
+
+
+def test_rows_that_share_a_statement_keep_their_own_values(imported):
+    count = 1001
+    modes = {name: values * count for name, values in MODE.items()}
+    times = [float(n) if n % 7 else None for n in range(1, count + 1)]
+    imported(pa.table({**modes, "time_ms": times, "power_w": [10.0] * count, "repeat": list(range(count))}))
+    found = Run.objects.order_by("line").values_list("line", "time_ms", "extra__repeat", "minibatch")
+    assert list(found) == [(n + 1, time, n, 16) for n, time in enumerate(times)]
+    assert Run.objects.filter(unknowns__has_key="time_ms").count() == times.count(None)

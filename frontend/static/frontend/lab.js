@@ -25,6 +25,33 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// What a dotted underline explains stands in its title; a touch or Enter shows it to those who do not hover.
+const bubble = document.createElement("div");
+bubble.className = "bubble";
+bubble.role = "status";
+
+function explain(term) {
+  const place = term.getBoundingClientRect();
+  bubble.textContent = term.title;
+  document.body.append(bubble);
+  bubble.style.top = `${scrollY + place.bottom + 6}px`;
+  bubble.style.left = `${Math.max(8, Math.min(place.left, innerWidth - bubble.offsetWidth - 8))}px`;
+}
+
+const reachable = (root) => root.querySelectorAll("abbr[title]").forEach((term) => { term.tabIndex = 0; });
+reachable(document);
+document.addEventListener("htmx:load", (event) => reachable(event.target));
+document.addEventListener("focusout", () => bubble.remove());
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") bubble.remove();
+  if (event.key === "Enter" && event.target.matches("abbr[title]")) explain(event.target);
+});
+document.addEventListener("click", (event) => {
+  bubble.remove();
+  const term = event.target.closest("abbr[title], .term[title], .unknown[title], .tag[title], time[title]");
+  if (term && !term.closest("a, button, tr[data-href]")) explain(term);
+});
+
 document.addEventListener("click", (event) => {
   document.querySelectorAll("details.menu[open]").forEach((menu) => {
     if (!menu.contains(event.target)) menu.open = false;

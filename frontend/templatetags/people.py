@@ -6,8 +6,10 @@ from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -16,6 +18,8 @@ from profiling.permissions import role_of
 
 register = template.Library()
 HASH = re.compile(r"[0-9a-f]{64}")
+CALLED = {"bytes": "size", "sha256": "SHA-256"}
+MOMENT = len("2026-11-21T10:00:00")
 
 
 @register.filter
@@ -46,7 +50,18 @@ def audit_address(entry: Any) -> str:
 
 @register.filter
 def told(details: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(name.replace("_", " "), shortened(plainly(value))) for name, value in details.items()]
+    names = {name: CALLED.get(name, name.replace("_", " ")) for name in details}
+    return [(names[name], shortened(in_short(name, value))) for name, value in details.items()]
+
+
+def in_short(name: str, value: Any) -> str:
+    """Only what is known; sizes and moments as on other pages."""
+    if isinstance(value, dict):
+        return plainly({part: each for part, each in value.items() if each not in (None, "", [], {})})
+    if name == "bytes":
+        return filesizeformat(value)
+    when = parse_datetime(value) if isinstance(value, str) and len(value) > MOMENT else None
+    return f"{timezone.localtime(when):%Y-%m-%d %H:%M}" if when else plainly(value)
 
 
 def shortened(text: str) -> SafeString | str:

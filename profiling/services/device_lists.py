@@ -60,6 +60,8 @@ def _register(user: User, line: BoardLine, models: dict[str, DeviceModel], known
         line.faults.append(f"there is a board called {line.cells['name']!r} already")
     known.add(name)
     about["driver"] = about["driver"] or (Device.Driver.SYSFS if wanted else Device.Driver.HOST)
+    if about["driver"] not in Device.Driver.values:
+        line.faults.append(f"there is no driver {about['driver']!r}, but {', '.join(Device.Driver.values)}")
     if not line.faults:
         try:
             with transaction.atomic():

@@ -1,11 +1,11 @@
 """How numbers, times and unknowns are written, the same on every page."""
 
+import re
 from datetime import datetime
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -19,6 +19,7 @@ from profiling.modes import STRATEGIES
 from profiling.permissions import has_role
 
 register = template.Library()
+UNIT_APART = re.compile(r"(?<=\d)( )(?=(?:%|W|ms|J|kJ|s|min|h)(?!\w))")
 
 
 def unknown(reason: str = "") -> SafeString:
@@ -29,6 +30,12 @@ def unknown(reason: str = "") -> SafeString:
 def digits(value: Any, count: int = 3) -> str:
     """A name the template does not find comes as "": not known, and never 0."""
     return unknown() if value in (None, "") else significant(value, count)
+
+
+@register.filter
+def coarse(value: Any) -> str:
+    """To two digits, nothing finer than a thousandth."""
+    return "< 0.001" if value and 0 < value < 0.001 else digits(value, 2)
 
 
 @register.filter
@@ -234,41 +241,6 @@ def may(context: template.Context, role: str) -> bool:
     return has_role(context["request"].user, role)
 
 
-SECTIONS = (
-    ("Plan", "plan"),
-    ("Workloads", "workload-list"),
-    ("Datasets", "dataset-list"),
-    ("Runs", "run-list"),
-    ("Sweeps", "sweep-list"),
-    ("Devices", "device-list"),
-    ("Predictors", "predictor-list"),
-)
-
-
-# Pages that belong to a section without being under its address.
-ELSEWHERE = {
-    "/plans/": "/plan/",
-    "/uploads/": "/datasets/",
-    "/published/": "/datasets/",
-    "/new-dataset/": "/datasets/",
-    "/compare/": "/runs/",
-    "/device-models/": "/devices/",
-    "/leaderboard/": "/predictors/",
-    "/new-workload/": "/workloads/",
-    "/new-device/": "/devices/",
-    "/new-devices/": "/devices/",
-}
-
-
-@register.simple_tag(takes_context=True)
-def sections(context: template.Context) -> list[tuple[str, str, bool]]:
-    """Label, address, and whether the page shown belongs to it."""
-    here = context["request"].path
-    places = [(label, reverse(name)) for label, name in SECTIONS]
-    own = next((section for start, section in ELSEWHERE.items() if here.startswith(start)), here)
-    return [(label, address, own.startswith(address)) for label, address in places]
-
-
 @register.filter
 def knob_label(name: str) -> str:
     return KNOB_LABELS[name]
@@ -304,6 +276,12 @@ def told_value(value: Any) -> str:
 def mode_words(knobs: Any) -> str:
     """'8 · 1498 · 625 · 2133': cores, and the clocks in MHz."""
     return " · ".join([str(knobs[0]), *(f"{khz / 1000:.0f}" for khz in knobs[1:])])
+
+
+@register.filter
+def tied(sentence: str) -> str:
+    """A number and its unit stay on one line."""
+    return UNIT_APART.sub("\u00a0", str(sentence))
 
 
 @register.filter

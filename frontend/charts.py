@@ -75,8 +75,8 @@ def _over_time(
 ) -> Figure:
     _, title, divisor = family
     lines = [
-        _line(channel_words(name), channels[name][0], channels[name][1] / divisor, role)
-        for name, role in zip(names, _roles(names), strict=True)
+        _line(channel_words(name), channels[name][0], channels[name][1] / divisor, place)
+        for place, name in enumerate(names)
     ]
     shade = [_shade(*window)] if window else []
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
@@ -97,18 +97,16 @@ def _shade(start_s: float, end_s: float) -> Figure:
     }
 
 
-def _roles(names: list[str]) -> list[str]:
-    return [LINE_ROLES[place % len(LINE_ROLES)] for place in range(len(names))]
-
-
-def _line(name: str, time_s: np.ndarray, values: np.ndarray, role: str) -> Figure:
+def _line(name: str, time_s: np.ndarray, values: np.ndarray, place: int) -> Figure:
+    """Once every colour is taken, lines are dashed, then dotted."""
+    again, role = divmod(place, len(LINE_ROLES))
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
         "x": rounded(time_s, 6),
         "y": rounded(values),
-        "line": {"color": role, "width": 1.5},
+        "line": {"color": LINE_ROLES[role], "width": 1.5, "dash": ("solid", "dash", "dot")[min(again, 2)]},
     }
 
 

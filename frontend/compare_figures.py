@@ -16,7 +16,7 @@ METRICS = {
     "realtime": "realtime factor",
     "samples_per_s": "samples a second",
     "realtime_per_w": "realtime factor a watt",
-    "samples_per_j": "samples a second and watt",
+    "samples_per_j": "samples a second per watt",
     "speedup": "speed-up",
     "sample_j": "J a sample",
 }

@@ -40,7 +40,7 @@ class CompareForm(forms.Form):
         min_value=1e-9,
         label="Input values a second",
         help_text="Of sound, its sampling rate: gives the realtime factor.",
-        widget=forms.NumberInput({"step": "any", "placeholder": "not sound"}),
+        widget=forms.NumberInput({"step": "any", "placeholder": "none"}),
     )
     first = forms.ChoiceField(label="Across")
     second = forms.ChoiceField(label="up")

@@ -33,4 +33,10 @@ def plainly(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(plainly, value))
-    return significant(value, 4) if isinstance(value, float) else "—" if value is None else str(value)
+    return briefly(value) if isinstance(value, float) else "—" if value is None else str(value)
+
+
+def briefly(value: float) -> str:
+    """To four digits, without the zeros that say nothing: 2.0 -> '2', 0.05 -> '0.05'."""
+    text = significant(value, 4)
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
+from profiling.models import Invitation
 from profiling.permissions import role_of
 from profiling.services.audit import Action, audit
 
@@ -52,7 +53,7 @@ def test_a_bad_password_is_told_beside_its_field(office):
 def test_the_link_is_withdrawn(office):
     office.post("/people/", {"email": "n@example.org", "role": "viewer"})
     assert "n@example.org" in office.get("/people/").content.decode()
-    office.post("/invitations/1/withdraw/")
+    office.post(f"/invitations/{Invitation.objects.get().pk}/withdraw/")
     assert "n@example.org" not in office.get("/people/").content.decode()
 
 

@@ -56,6 +56,7 @@ def _insert(table: str, rows: pa.Table, shared: Mapping[str, Any]) -> None:
     step = connection.features.max_query_params // width * width
     pieces = (cells[start : start + step] for start in range(0, len(cells), step))
     with connection.cursor() as cursor:
+        cursor.execute("PRAGMA mmap_size=0")  # mapped pages help readers; here they would fill the memory
         for size, alike in groupby(pieces, key=len):
             cursor.executemany(head + ", ".join([f"({row})"] * (size // width)), list(alike))
 

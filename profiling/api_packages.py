@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from profiling.api_sweeps import person
-from profiling.api_uploads import RawBodyParser
+from profiling.api_uploads import RawBodyParser, check_length
 from profiling.models import Workload, WorkloadPackage
 from profiling.serializers_packages import PackageRequestSerializer, WorkloadPackageSerializer
 from profiling.services.packages import package_receive
@@ -37,6 +37,7 @@ class PackageView(APIView):
     @extend_schema(**SENT)
     def post(self, request: Request, slug: str) -> Response:
         """Send the workload's own code or network: a zip with workload.py, a torch.export or an ONNX file."""
+        check_length(request)
         workload = get_object_or_404(Workload, slug=slug)
         asked = PackageRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)

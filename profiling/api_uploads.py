@@ -1,6 +1,7 @@
 from collections.abc import Mapping
 from typing import IO, Any
 
+from django.conf import settings
 from django.http import FileResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -14,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from profiling.api_sweeps import person
-from profiling.errors import LengthRequired, NotFound
+from profiling.errors import LengthRequired, NotFound, TooLarge
 from profiling.filters import UploadFilter
 from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Upload
@@ -29,6 +30,7 @@ from profiling.serializers import (
 )
 from profiling.services.uploads import ON_BAD_LINES, upload_choose, upload_map, upload_receive, upload_undo
 
+FORM_BYTES = 1 << 20  # beside the file, in a form
 JSON_PARSERS = api_settings.DEFAULT_PARSER_CLASSES
 RAW_PARAMETERS = [
     OpenApiParameter("filename", str, description="for a raw body"),
@@ -120,7 +122,18 @@ class UploadViewSet(viewsets.ReadOnlyModelViewSet):
 def _asked(request: Request) -> dict[str, Any]:
     if "CONTENT_LENGTH" not in request.META and "HTTP_TRANSFER_ENCODING" in request.META:
         raise LengthRequired("Say how long the file is (Content-Length); curl does with --data-binary @FILE.")
+    check_length(request)
     return {**request.query_params.dict(), **_fields(request)}
+
+
+def check_length(request: Request) -> None:
+    """By its head, before any of the body is read. What is only a little too long is counted as it comes."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdecimal() and int(length) > settings.UPLOAD_MAX_BYTES + FORM_BYTES:
+        size, most = int(length) >> 20, settings.UPLOAD_MAX_BYTES >> 20
+        raise TooLarge(
+            f"{size:,} MiB are more than the {most:,} MiB taken. Split it, or raise UPLOAD_MAX_MB."
+        )
 
 
 def _fields(request: Request) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from itertools import repeat
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,12 +10,14 @@ import pyarrow.parquet
 import pytest
 
 from profiling.models import Run, Upload
-from profiling.receiving import ReceivedFile, received
+from profiling.receiving import ReceivedFile, incoming_folder, received
 from profiling.services.imports import upload_work
 from profiling.services.uploads import upload_receive
 
 HEADER = b"cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n"
 ROW = b"2,268800,318750,665600,%s,%s\n"
+RAW = "/api/v1/uploads/?workload=resnet&device_model=orin-mini&filename=s.csv"
+TRANSFERS = "/api/v1/transfers/"
 GOOD = ROW % (b"100", b"10")
 
 
@@ -71,13 +73,51 @@ def test_a_parquet_that_claims_a_thousand_million_rows(sent, tmp_path):
     assert "rows" in upload.failure
 
 
-def test_two_sparse_gigabytes_are_refused_as_they_arrive(api, resnet, orin, settings):
+@pytest.fixture
+def sparse(tmp_path):
+    """Two gigabytes that take no room, as the body of a request whose server reads what is asked of it."""
+    path = tmp_path / "sparse.csv"
+    path.touch()
+    os.truncate(path, 2 << 30)
+    assert path.stat().st_blocks == 0
+    with path.open("rb", buffering=0) as file:
+        yield file
+
+
+@pytest.mark.parametrize("kind", ["text/csv", "multipart/form-data; boundary=x"])
+def test_two_sparse_gigabytes_are_refused_by_their_length(api, resnet, orin, sparse, kind):
+    head = {"CONTENT_LENGTH": str(2 << 30), "CONTENT_TYPE": kind, "wsgi.input": sparse}
+    answer = api.generic("POST", RAW, **head)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert "2,048 MiB" in answer.json()["detail"]
+    assert sparse.tell() == 0, "none of it was read"
+    assert not Upload.objects.exists()
+
+
+def test_a_file_over_the_limit_by_little_is_counted_and_not_kept(api, resnet, orin, sparse, settings):
     settings.UPLOAD_MAX_BYTES = 1 << 20
+    answer = api.generic("POST", RAW, **{"CONTENT_LENGTH": str(2 << 20), "wsgi.input": sparse})
+    assert answer.status_code == 413
+    assert sparse.tell() <= 3 << 20
+    assert list(incoming_folder().iterdir()) == []
+
+
+def test_two_sparse_gigabytes_are_refused_before_a_transfer_begins(api, resnet, orin):
     asked = {"filename": "s.csv", "size": 2 << 30, "workload": "resnet", "device_model": "orin-mini"}
-    assert api.post("/api/v1/transfers/", asked, format="json").status_code == 413
-    file = received(repeat(bytes(4 << 20), 512), "s.csv")
-    assert (file.too_large, file.size) == (True, 2 << 30)
-    assert file.spool.tell() == 0, "nothing of it is kept on disk"
+    answer = api.post(TRANSFERS, asked, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert list(incoming_folder().iterdir()) == []
+
+
+def test_a_transfer_takes_no_more_than_was_announced(api, resnet, orin, sparse):
+    asked = {"filename": "s.csv", "size": 1 << 20, "workload": "resnet", "device_model": "orin-mini"}
+    address = api.post(TRANSFERS, asked, format="json")["Location"]
+    head = {"CONTENT_LENGTH": str(2 << 30), "wsgi.input": sparse, "HTTP_UPLOAD_OFFSET": "0"}
+    answer = api.generic("PATCH", address, content_type="application/octet-stream", **head)
+    assert answer.status_code == 400
+    assert "1,048,576" in answer.json()["detail"]
+    assert sparse.tell() <= 2 << 20
+    assert sum(part.stat().st_size for part in incoming_folder().iterdir()) <= 1 << 20
 
 
 MODE = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600, "time_ms": 5, "power_w": 5}

@@ -21,11 +21,12 @@ PARTS = {
     "browse": (),
 }
 SHARING = ("fill", "browse")
+NO_PARTS = {"__main__", "report"}
 
 
 def parts() -> list[str]:
     """Those above in their order, and before the shared lab any other file of this folder."""
-    others = {path.stem for path in Path(__file__).parent.glob("*.py")} - {"__main__", *PARTS}
+    others = {path.stem for path in Path(__file__).parent.glob("*.py")} - NO_PARTS - set(PARTS)
     alone = [name for name in PARTS if name not in SHARING]
     return [*alone, *sorted(others), *SHARING]
 

@@ -8,11 +8,11 @@ workload has all cores but one: on the last one the agent does its own work, as 
 """
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Sequence
 
+from bench.report import show
 from profiling.agent.measure import measure
 from profiling.agent.rules import Rules
 from profiling.board.host import HostBoard
@@ -105,11 +105,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     finally:
         process.stop()
         board.restore()
-    if options.json:
-        print(json.dumps(figures))
-        return
-    for name, value in figures.items():
-        print(f"{name:>20} {value:10.3f}")
+    show(figures, options.json)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ marked emulated. "refit" is a second predictor of the same references, whose fit
 
 import argparse
 import io
-import json
 import os
 import statistics
 import tempfile
@@ -19,6 +18,7 @@ import django
 import numpy as np
 
 from bench.core import made_up, timed
+from bench.report import show
 
 BOARD, REFERENCE_MODES, BUDGETS = "agx-xavier", 1000, 10
 
@@ -116,11 +116,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         workload, board = lab(asked.profiled)
         found = {name: fitted(workload, board) for name in ("fit_s", "refit_s")}
         found |= planned(workload, board, asked.times)
-    if asked.json:
-        print(json.dumps(found))
-        return
-    for name, value in found.items():
-        print(f"{name:>24} {value:10.2f}")
+    show(found, asked.json)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ that drift, clocks that switch between two steps. Medians of seven, after a firs
 """
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.report import show
 from profiling.telemetry import TIME, pack, thinned, unpack
 
 ROWS, TIMES = 36_000, 7
@@ -62,11 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         "read_ms": milliseconds(lambda: unpack(chunk.parquet)),
         "read_and_thin_ms": milliseconds(lambda: read_thinned(chunk.parquet)),
     }
-    if asked.json:
-        print(json.dumps(found))
-        return
-    for name, value in found.items():
-        print(f"{name:>20} {value:14,.2f}")
+    show(found, asked.json)
 
 
 if __name__ == "__main__":

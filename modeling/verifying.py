@@ -15,7 +15,7 @@ from modeling.core.verify import RISK, TRIES, bolder
 from modeling.models import Plan, Predictor
 from modeling.planning import budget_of, choice_among, planned_mode
 from modeling.selectors.landscape import MEASURED_LOG_SD, Landscape, landscape, rows_of
-from modeling.services.predictors import predictor_request
+from modeling.services.predictors import predictor_again
 from modeling.services.verification import pick_of
 from modeling.stock import power_model_block
 from modeling.training import FIT_ERRORS, Fitter, predict_all, read
@@ -156,13 +156,6 @@ def stored_mode(plan: Plan, knobs: Knobs) -> PowerMode | None:
 def fit_again(plan: Plan, predictor: Predictor) -> None:
     """What was learned here is good for every later plan."""
     try:
-        predictor_request(
-            workload=plan.workload,
-            device_model=plan.device_model,
-            method=predictor.method,
-            references=list(predictor.references.all()) or None,
-            seed=predictor.seed,
-            user=plan.requested_by,
-        )
+        predictor_again(predictor=predictor, user=plan.requested_by)
     except LabError as error:
         logger.warning("plan %s: %s", plan.pk, error)

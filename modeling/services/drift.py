@@ -10,7 +10,7 @@ from modeling.columns import prediction_of
 from modeling.core.prediction import FloatArray
 from modeling.models import PredictionSet, Predictor
 from modeling.selectors.landscape import MEASURED_LOG_SD, current_table, time_level_known
-from modeling.services.predictors import predictor_request
+from modeling.services.predictors import predictor_again
 from modeling.services.verification import check_device
 from profiling.errors import Conflict
 from profiling.knobs import Knobs
@@ -70,23 +70,12 @@ def drift_judge(*, sweep: Sweep) -> None:
     predictor.save(update_fields=["card"])
     Device.objects.filter(pk=sweep.device_id).update(former_software=None)
     if holds:
-        refit(predictor, sweep.requested_by)
+        predictor_again(predictor=predictor, user=sweep.requested_by)
     else:
         reason = (
             f"Drift: time {worst['time_pct']:+.1f} %, power {worst['power_pct']:+.1f} % on sentinel modes."
         )
         PredictionSet.objects.filter(predictor=predictor).update(stale=True, stale_reason=reason)
-
-
-def refit(predictor: Predictor, user: User | None) -> None:
-    predictor_request(
-        workload=predictor.workload,
-        device_model=predictor.device_model,
-        method=predictor.method,
-        references=list(predictor.references.all()) or None,
-        seed=predictor.seed,
-        user=user,
-    )
 
 
 def drift_changes(sweep: Sweep, predictor: Predictor) -> list[dict[str, Any]]:

@@ -60,6 +60,18 @@ def predictor_request(
     return predictor
 
 
+def predictor_again(*, predictor: Predictor, user: User | None = None) -> Predictor:
+    """The same question put to what is measured by now."""
+    return predictor_request(
+        workload=predictor.workload,
+        device_model=predictor.device_model,
+        method=predictor.method,
+        references=list(predictor.references.all()) or None,
+        seed=predictor.seed,
+        user=user,
+    )
+
+
 def _references(target: Source, method: str, named: Sequence[Workload] | None) -> list[Source]:
     if not len(target.table) and method not in NEED_NO_MODE:
         raise Conflict(

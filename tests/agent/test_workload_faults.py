@@ -11,12 +11,12 @@ from tests.packages import LINEAR, nobodys_python, zipped
 from tests.site_process import Site
 
 RULES = {"minibatches": 5, "window_s": 0.2, "sample_period_s": 0.2, "settle_s": 0.2, "settle_limit_s": 1.0}
-LIMITS = "poll_s = 0.3\nworkload_silence_s = 4.0\nworkload_memory_mib = 1500\n"
+LIMITS = "poll_s = 0.3\nworkload_silence_s = 12.0\nworkload_memory_mib = 1100\n"
 GARBAGE = (
     r"""os.write(1, b'\xff\x00 {"event": "minibatch", "time_ms": -1}\n' * 99); raise OSError('worn out')"""
 )
 DEEDS = {
-    "hangs": ("time.sleep(1000)", ["no minibatch for 4 s"]),
+    "hangs": ("time.sleep(1000)", ["no minibatch for 12 s"]),
     "crashes": ("os.abort()", ["SIGABRT"]),
     "raises": (
         "raise ValueError('no such layer: \u00fc')",

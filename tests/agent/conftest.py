@@ -10,6 +10,7 @@ from profiling.board.base import Reading
 from profiling.errors import BoardError
 from profiling.knobs import KnobRange, Knobs
 from profiling.workloads.base import Minibatch, WorkloadFailed, idle
+from tests.site_process import Site
 
 MODE = Knobs(4, 1_000_000, 500_000, 2_000_000)
 RANGES = KnobRange((2, 4), (500_000, 1_000_000), (250_000, 500_000), (2_000_000,))
@@ -130,3 +131,12 @@ def workload(board: PaperBoard) -> PaperWorkload:
 
 
 __all__ = ["MODE", "BoardError", "PaperBoard", "PaperWorkload"]
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A real site; its agents are the test's to start."""
+    site = Site(tmp_path)
+    site.start_web()
+    yield site
+    site.close()

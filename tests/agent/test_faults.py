@@ -8,14 +8,6 @@ from tests.servers import redis_server
 from tests.site_process import Site
 
 
-@pytest.fixture
-def site(tmp_path):
-    site = Site(tmp_path)
-    site.start_web()
-    yield site
-    site.close()
-
-
 def finished(site, pk):
     return lambda: site.sweep(pk)["state"] == "done"
 

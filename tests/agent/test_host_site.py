@@ -3,20 +3,8 @@
 import json
 import os
 
-import pytest
-
-from tests.site_process import Site
-
 QUICK = {"minibatches": 20, "window_s": 0.3, "sample_period_s": 0.2, "settle_s": 0.3, "settle_limit_s": 1.0}
 LENET = {"name": "LeNet-5 / digits", "kind": "training", "network": "LeNet-5", "minibatch": 16}
-
-
-@pytest.fixture
-def site(tmp_path):
-    site = Site(tmp_path)
-    site.start_web()
-    yield site
-    site.close()
 
 
 def test_a_real_training_is_swept_over_this_machines_cores(site):

@@ -1,9 +1,6 @@
 """The site's own worker killed -9 in mid-work: a real worker process, followed by another one."""
 
 import httpx
-import pytest
-
-from tests.site_process import Site
 
 CPU, GPU, MEMORY = [806_400, 1_113_600, 1_510_400], [306_000, 612_000], [665_600, 2_133_000]
 MODES = [(cores, cpu, gpu, mem) for cores in range(1, 7) for cpu in CPU for gpu in GPU for mem in MEMORY]
@@ -16,14 +13,6 @@ long_ago = {now} - timedelta(hours=1)
 Upload.objects.exclude(worked_until=None).update(worked_until=long_ago)
 Predictor.objects.exclude(heartbeat=None).update(heartbeat=long_ago)
 """.format(now="__import__('django.utils.timezone').utils.timezone.now()")
-
-
-@pytest.fixture
-def site(tmp_path):
-    site = Site(tmp_path)
-    site.start_web()
-    yield site
-    site.close()
 
 
 def table_of(minibatches):

@@ -114,8 +114,17 @@ class Browse:
             heads.append(Head(column, address(self.asked, sort=turned) if column.sort else "", now))
         return heads
 
-    def take(self, found: QuerySet[Any], whole: QuerySet[Any], link: Callable[[Any], str]) -> "Browse":
-        """One page of what is found: first its keys, which an index may answer, then these few rows whole."""
+    def take(
+        self,
+        found: QuerySet[Any],
+        whole: QuerySet[Any],
+        link: Callable[[Any], str],
+        tell: Callable[[Sequence[Any]], None] = lambda rows: None,
+    ) -> "Browse":
+        """One page of what is found: first its keys, which an index may answer, then these few rows whole.
+
+        tell: adds to the rows what is dear, for all of them at once.
+        """
         asked = self.asked.get("page", "1")
         self.number = max(1, int(asked)) if asked.isdigit() and len(asked) < 7 else 1
         start = (self.number - 1) * PAGE_SIZE
@@ -123,6 +132,7 @@ class Browse:
         keys = list(plain.values_list("pk", flat=True)[start : start + PAGE_SIZE + 1])
         self.has_next = len(keys) > PAGE_SIZE
         self.items = rows_of(whole, keys[:PAGE_SIZE])
+        tell(self.items)
         self.rows = [(link(row), [(column, column.cell(row)) for column in self.shown]) for row in self.items]
         return self
 

@@ -11,14 +11,15 @@ from frontend.small_lists import counted_facets, narrowed
 from modeling.selectors.predictors import predictor_list
 from profiling.models import SavedView, Workload
 from profiling.selectors.uploads import upload_list
-from profiling.selectors.workloads import workload_boards, workload_list
+from profiling.selectors.workloads import workload_boards, workload_list, workloads_tell
 from profiling.services.workloads import workload_create, workload_update
 
 
 def workload_list_page(request: HttpRequest) -> HttpResponse:
     found = narrowed(workload_list(), request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
     browse = Browse(request, "Workloads", SavedView.Page.WORKLOADS, WORKLOAD_COLUMNS, "name")
-    browse.take(found, workload_list(), lambda workload: reverse("workload-detail", args=[workload.slug]))
+    whole = Workload.objects.select_related("owner")
+    browse.take(found, whole, lambda each: reverse("workload-detail", args=[each.slug]), workloads_tell)
     facets = counted_facets(Workload, request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
     return render(request, "frontend/workload/list.html", {"browse": browse, "facets": facets})
 

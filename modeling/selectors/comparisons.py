@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.db.models import Max
 
 from modeling.answers import Quantity
 from modeling.core.prediction import log_interval
@@ -13,6 +14,7 @@ from modeling.selectors.predictors import set_list
 from modeling.stock import stock_modes
 from profiling.errors import Conflict
 from profiling.knobs import Knobs
+from profiling.models import Run
 from profiling.selectors.exploring import Group, run_groups
 from profiling.selectors.runs import FloatArray, MeasuredTable, measured_table, run_list
 
@@ -68,9 +70,10 @@ class Subject:
     @cached_property
     def framework(self) -> str | None:
         """As the source or the workload's package says; runs of our agents are PyTorch."""
-        run = self.group.only(run_list()).order_by("-id").first()
-        if run is None:
+        newest = self.group.only(run_list()).aggregate(newest=Max("id"))["newest"]  # which an index answers
+        if newest is None:
             return None
+        run = Run.objects.get(pk=newest)
         told = run.extra.get("framework") or run.provenance.get("framework")
         if told:
             return str(told)

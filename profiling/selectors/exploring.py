@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 
 from profiling.knobs import KNOB_NAMES
 from profiling.models import Device, DeviceModel, Run, Workload
@@ -40,13 +40,29 @@ class Group(NamedTuple):
 
 def run_groups(runs: QuerySet[Run]) -> list[Group]:
     """The largest first."""
-    plain = runs.filter(state=Run.State.COMPLETE).select_related(None).defer(None).order_by()
-    names = ("workload_id", "device_model_id", "emulated", "minibatch")
-    rows = plain.values_list(*names).annotate(count=Count("*"))
-    cells = sorted(rows, key=lambda row: (-row[4], row[:4]))
+    cells = sorted(_cells(runs), key=lambda row: (-row[4], row[:4]))
     workloads = Workload.objects.in_bulk({row[0] for row in cells})
     boards = DeviceModel.objects.in_bulk({row[1] for row in cells})
     return [Group(workloads[row[0]], boards[row[1]], *row[2:]) for row in cells]
+
+
+def _cells(runs: QuerySet[Run]) -> list[tuple[int, int, bool, int, int]]:
+    """Workload, device model, emulated, minibatch size and the complete runs of it.
+
+    First counted along the index run_browse, whose order the state belongs to; then only those are counted by
+    their size that came in several.
+    """
+    plain = runs.select_related(None).defer(None).order_by()
+    sizes: dict[str, Any] = {"count": Count("*"), "least": Min("minibatch"), "most": Max("minibatch")}
+    pairs = plain.values_list("workload_id", "device_model_id", "state", "emulated").annotate(**sizes)
+    complete = [(*row[:2], *row[3:]) for row in pairs if row[2] == Run.State.COMPLETE]
+    cells = [(*row[:3], row[4], row[3]) for row in complete if row[4] == row[5]]
+    if several := {row[:3] for row in complete if row[4] != row[5]}:
+        about = plain.filter(state=Run.State.COMPLETE, workload__in={row[0] for row in several})
+        names = ("workload_id", "device_model_id", "emulated", "minibatch")
+        by_size = about.values_list(*names).annotate(count=Count("*"))
+        cells += [row for row in by_size if row[:3] in several]
+    return cells
 
 
 @dataclass(frozen=True)

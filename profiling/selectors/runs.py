@@ -6,11 +6,13 @@ import numpy as np
 from django.db.models import Lookup, QuerySet
 from numpy.typing import NDArray
 
+from profiling.flags import BIT
 from profiling.models import DeviceModel, Run, Workload
 
 # The one rule for fitting: a complete run counts when its knobs, time and power are all known, it carries
 # none of these flags, and it is no emulation while the pair has real measurements.
 EXCLUDING_FLAGS = frozenset({"throttled", "unstable", "short", "few_power_samples", "dvfs_on"})
+EXCLUDING_BITS = sum(BIT[flag] for flag in EXCLUDING_FLAGS)
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -90,8 +92,8 @@ def measured_table(
         (made_up, row)
         for made_up, flags, *row in usable_runs(workload=workload, device_model=device_model)
         .order_by("id")
-        .values_list("emulated", "flags", *fields)
-        if EXCLUDING_FLAGS.isdisjoint(flags)
+        .values_list("emulated", "flag_bits", *fields)  # all in the index run_browse
+        if not flags & EXCLUDING_BITS
     ]
     if emulated is None:
         emulated = all(each for each, _ in rows) and bool(rows)

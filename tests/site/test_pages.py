@@ -138,7 +138,7 @@ def test_pages_forbid_inline_scripts_and_styles(browser, run):
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("workload-list", 8),
+        ("workload-list", 9),
         ("run-list", 12),
         ("device-list", 8),
         ("device-model-list", 4),

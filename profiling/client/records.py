@@ -77,8 +77,9 @@ class Predictor(Record):
 
 @dataclass(frozen=True)
 class Plan(Record):
-    """The answer of the planner: `choice` is None when no mode keeps the ceilings; `raw` says why."""
+    """The answer of the planner: `mode` is the choice, or where not feasible the one that comes closest."""
 
     id: int | None
-    choice: Mapping[str, Any] | None
+    feasible: bool
+    mode: Mapping[str, Any]
     question: Mapping[str, Any]

@@ -8,19 +8,32 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
-from django.db import connection, models, transaction
+from django.db import IntegrityError, connection, models, transaction
 
 
 def rows_write(kind: type[models.Model], rows: pa.Table, shared: Mapping[str, Any]) -> None:
     """In one transaction. rows: a column each of what differs; shared: what all rows have in common.
 
     Columns go by their names in the database; null is unknown. Signals, defaults and `save` are passed over.
+    SQLite would look up all that a row points at for each row: here it is asked once for all of them.
     """
-    with transaction.atomic():
+    with connection.constraint_checks_disabled(), transaction.atomic():
+        _check_pointed_at(kind, rows, shared)
         if connection.vendor == "postgresql":
             _copy(kind._meta.db_table, rows, shared)
         else:
             _insert(kind._meta.db_table, rows, shared)
+
+
+def _check_pointed_at(kind: type[models.Model], rows: pa.Table, shared: Mapping[str, Any]) -> None:
+    for field in kind._meta.concrete_fields:
+        if field.related_model is None:
+            continue
+        name = field.attname
+        found = rows[name].unique().to_pylist() if name in rows.column_names else [shared.get(name)]
+        keys = [key for key in found if key is not None]
+        if field.related_model._base_manager.filter(pk__in=keys).count() != len(keys):
+            raise IntegrityError(f"{name} of some of {len(rows):,} rows points at what is not there")
 
 
 def as_stored(value: Any) -> Any:

@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiling.bulk import rows_write
 from profiling.models import Run, Upload
 from profiling.receiving import received
 from profiling.services import import_rows
@@ -100,3 +102,17 @@ def test_rows_that_share_a_statement_keep_their_own_values(imported):
     found = Run.objects.order_by("line").values_list("line", "time_ms", "extra__repeat", "minibatch")
     assert list(found) == [(n + 1, time, n, 16) for n, time in enumerate(times)]
     assert Run.objects.filter(unknowns__has_key="time_ms").count() == times.count(None)
+
+
+def test_rows_that_point_at_what_is_gone_are_refused(resnet, orin):
+    shared = {"workload_id": resnet.pk, "device_model_id": orin.pk, "upload_id": 99, "created": "2026-01-02"}
+    with pytest.raises(IntegrityError, match="upload_id"):
+        rows_write(Run, pa.table({"line": [2, 3]}), shared)
+    assert not Run.everything.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_database_checks_again_what_rows_point_at_once_they_are_in(imported):
+    imported(pa.table(MEASURED))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Run.everything.update(upload_id=99)

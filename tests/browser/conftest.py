@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from celery.canvas import Signature
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from jetsonlab.celery import app
 from tests.browser.signing_in import sign_in
@@ -22,6 +22,7 @@ ARGUMENTS = [
 ]
 # Plotly gives the fields of a colour bar an empty style, which the policy refuses: the hash of nothing.
 KNOWN = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def page(chromium_browser: Browser, live_server: Any, scheme: str) -> Iterator[P
     )
     errors: list[str] = []
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page

@@ -67,7 +67,7 @@ def signed_in(site: Site, browser: Browser, scheme: str, width: int) -> Iterator
     viewport = {"width": width, "height": 900}
     context = browser.new_context(base_url=site.url, color_scheme=scheme, viewport=viewport)  # type: ignore[arg-type]
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     sign_in(page, "newcomer", PASSWORD)
     yield page
     context.close()
@@ -100,14 +100,14 @@ def upload(page: Page, file: Path) -> None:
     page.select_option("#id_device", label="Emulated AGX Orin")
     page.set_input_files("#id_file", file)
     page.locator("[data-upload] button").click()
-    expect(page.locator("#upload-rows")).to_contain_text("done", timeout=60_000)
+    expect(page.locator("#upload-rows")).to_contain_text("done", timeout=120_000)
     picture(page, "way-2-upload")
 
 
 def predict(page: Page) -> None:
     page.reload()
     page.click("button:text-is('Predict')")
-    page.get_by_text("Plan with it").wait_for(timeout=90_000)
+    page.get_by_text("Plan with it").wait_for(timeout=180_000)
     picture(page, "way-3-predict")
 
 
@@ -140,7 +140,7 @@ def verify(page: Page) -> None:
     page.click("text=Keep this plan")
     page.wait_for_url("**/plans/*/")
     page.click("text=Verify on Emulated AGX Orin")
-    expect(page.locator("#verification h2")).to_contain_text("Verified on", timeout=90_000)
+    expect(page.locator("#verification h2")).to_contain_text("Verified on", timeout=180_000)
     picture(page, "way-6-verify")
 
 

@@ -119,7 +119,7 @@ def _curve(curve: KnobCurve, top: float) -> Figure:
         "layout": {
             **layout(knob_title(curve.knob), quantity_title(curve.quantity)),
             "yaxis": {"title": {"text": quantity_title(curve.quantity)}, "range": [0, top]},
-            "margin": {"l": 52, "r": 8, "t": 8, "b": 44},
+            "margin": {"l": 64, "r": 8, "t": 8, "b": 44},
         },
     }
 
@@ -154,6 +154,7 @@ def _axis(name: str, values: Any, extent: tuple[float, float] | None) -> Figure:
         "label": ", ".join(filter(None, label_and_unit(shown))),
         "name": shown,
         "values": rounded(values / factor, 5),
+        "tickformat": ",.6~r" if name in KNOB_NAMES else ",.3~r",
         "multiselect": False,
     }
     kept = None if extent is None else [end / factor for end in extent]

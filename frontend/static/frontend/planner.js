@@ -91,12 +91,14 @@ function starAbove(m, rank) {
 }
 
 function stockLabels(m) {
+  const narrow = document.getElementById("plan-plot").clientWidth < 500;
+  const [near, level] = narrow ? [1.5, 0.6] : [1.12, 0.3];
   const sorted = [...m.stock].sort((a, b) => columns.power[a.rank] - columns.power[b.rank]);
   let crowd = 0;
   return sorted.map(({ name, rank }, place) => {
     const before = sorted[place - 1]?.rank;
-    const close = before !== undefined && columns.power[rank] / columns.power[before] < 1.12 &&
-      Math.abs(Math.log(columns.time[rank] / columns.time[before])) < 0.3;
+    const close = before !== undefined && columns.power[rank] / columns.power[before] < near &&
+      Math.abs(Math.log(columns.time[rank] / columns.time[before])) < level;
     crowd = close ? crowd + 1 : Number(starAbove(m, rank));
     return {
       x: columns.power[rank] / 1000, y: Math.log10(columns.time[rank]), text: name, showarrow: false,

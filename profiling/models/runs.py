@@ -87,7 +87,7 @@ class Run(models.Model):
         CANCELLED = "cancelled"
         SUPERSEDED = "superseded"
 
-    # Those without an index of their own are first in one of those below; each costs an import dear.
+    # Each index costs an import dear. Those without one of their own are answered by those below.
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs", db_index=False)
     device_model = models.ForeignKey(
         DeviceModel, on_delete=models.PROTECT, related_name="runs", db_index=False
@@ -158,7 +158,6 @@ class Run(models.Model):
         indexes = [
             # Wide, since it alone answers facets, ranges and heat maps, whatever the filters.
             models.Index(fields=BROWSED, name="run_browse"),
-            models.Index(fields=["device_model", "state"], name="run_board_state"),
             _where_known("device", "state", name="run_device_state"),
             _where_known("sweep", name="run_sweep"),
             _where_known("corrected_by", name="run_corrected_by"),

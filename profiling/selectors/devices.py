@@ -1,6 +1,8 @@
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from profiling.models import Device, DeviceModel, Run
@@ -21,9 +23,14 @@ def alive_since() -> datetime:
 
 
 def device_model_list() -> QuerySet[DeviceModel]:
-    complete = Q(runs__state=Run.State.COMPLETE)
     counts = {
-        "device_count": Count("devices", distinct=True, filter=Q(devices__retired=False)),
-        "run_count": Count("runs", distinct=True, filter=complete),
+        "device_count": _count_of(Device.objects.filter(retired=False)),
+        "run_count": _count_of(Run.objects.filter(state=Run.State.COMPLETE)),
     }
     return DeviceModel.objects.annotate(**counts).order_by("name")
+
+
+def _count_of(things: QuerySet[Any]) -> Coalesce:
+    """By a subquery, since a join would sort a million runs."""
+    mine = things.filter(device_model=OuterRef("pk")).order_by().values("device_model")
+    return Coalesce(Subquery(mine.annotate(count=Count("*")).values("count")), 0)

@@ -1,8 +1,7 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, When
 from django.utils import timezone
 
 from profiling.models import Device, DeviceModel, Run
@@ -30,7 +29,7 @@ def device_model_list() -> QuerySet[DeviceModel]:
     return DeviceModel.objects.annotate(**counts).order_by("name")
 
 
-def _count_of(things: QuerySet[Any]) -> Coalesce:
-    """By a subquery, since a join would sort a million runs."""
-    mine = things.filter(device_model=OuterRef("pk")).order_by().values("device_model")
-    return Coalesce(Subquery(mine.annotate(count=Count("*")).values("count")), 0)
+def _count_of(things: QuerySet[Any]) -> Case:
+    """Counted in one pass beforehand: a join sorts a million runs, a subquery goes through them for each."""
+    counts = things.order_by().values_list("device_model").annotate(count=Count("*"))
+    return Case(*(When(pk=pk, then=count) for pk, count in counts), default=0, output_field=IntegerField())

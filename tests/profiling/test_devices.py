@@ -3,7 +3,8 @@ from rest_framework.test import APIClient
 
 from profiling.errors import Conflict, Forbidden, InvalidInput
 from profiling.knobs import Knobs
-from profiling.models import ApiToken, Device, PowerMode
+from profiling.models import ApiToken, Device, PowerMode, Run
+from profiling.selectors.devices import device_model_list
 from profiling.services.agents import device_enrol
 from profiling.services.devices import device_create, device_token_create, enrol_command
 from profiling.services.sweeps import sweep_request
@@ -96,3 +97,12 @@ def test_a_fresh_board_token_serves_the_agent(eng, board):
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {device_token_create(device=board, user=eng)[1]}")
     assert client.post("/api/v1/agent/ping/").status_code == 200
+
+
+def test_a_device_model_counts_its_boards_in_service_and_its_complete_runs(resnet, orin):
+    assert [(each.device_count, each.run_count) for each in device_model_list()] == [(0, 0)]
+    for slug, retired in (("new", False), ("old", True)):
+        Device.objects.create(slug=slug, name=slug, device_model=orin, driver="sysfs", retired=retired)
+    for state in ("complete", "failed"):
+        Run.objects.create(workload=resnet, device_model=orin, minibatch=1, state=state)
+    assert [(each.device_count, each.run_count) for each in device_model_list()] == [(1, 1)]

@@ -141,7 +141,7 @@ def test_pages_forbid_inline_scripts_and_styles(browser, run):
         ("workload-list", 9),
         ("run-list", 12),
         ("device-list", 8),
-        ("device-model-list", 4),
+        ("device-model-list", 5),
         ("dataset-list", 8),
     ],
 )

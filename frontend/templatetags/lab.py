@@ -122,7 +122,10 @@ def shortfall(each: Shortfall | dict[str, Any]) -> str:
     if isinstance(each, dict):
         each = Shortfall(**each)
     words, divisor = SHORTFALLS[each.ceiling]
-    limit, needed = (words.format(significant(value / divisor)) for value in (each.limit, each.needed))
+    limit, needed = (
+        words.format(f"{each.limit / divisor:g}"),
+        words.format(significant(each.needed / divisor)),
+    )
     return f"No mode keeps {limit} at this risk. The closest needs {needed}."
 
 
@@ -179,9 +182,11 @@ def circumstances(run: Any) -> list[tuple[str, str]]:
 
 @register.filter
 def change(pct: float) -> str:
-    """'−31 %' or '+4.2 %'; a change too small to matter is not spelt out."""
+    """'−31 %' or '+4.2 %'; a change too small to matter is not spelt out, one beyond tenfold is a factor."""
     if abs(pct) < 0.05:
         return "0 %" if pct == 0 else "< 0.05 %"
+    if pct >= 1000:
+        return f"{significant(1 + pct / 100, 2)} ×"
     sign = "−" if pct < 0 else "+"
     return f"{sign}{significant(abs(pct), 2)} %"
 
@@ -223,7 +228,9 @@ def percent(share: float | None, count: int = 2) -> str:
     if share is None:
         return unknown()
     if 0.9995 <= share < 1:
-        return "> 99.9 %"  # never certain
+        return "> 99.9 %"  # never certain, nor impossible
+    if share < 0.0005:
+        return "< 0.1 %"
     return f"{significant(100 * share, count)} %"
 
 

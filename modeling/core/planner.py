@@ -239,7 +239,9 @@ def _excess(ceilings: list[_Ceiling], values: list[FloatArray], count: int) -> F
 def _no_fit(ceilings: list[_Ceiling], budget: Budget) -> str:
     if any(c.log_sd is None for c in ceilings):
         return "No mode is predicted to keep the budget; this one comes closest."
-    return f"No mode keeps the budget with a chance of {1 - budget.risk:.0%}; this one comes closest."
+    return (
+        f"No mode keeps the budget with a chance of {100 * (1 - budget.risk):.0f} %; this one comes closest."
+    )
 
 
 def _reason(objective: Objective, count: int, ceilings: list[_Ceiling], budget: Budget) -> str:

@@ -64,7 +64,7 @@ def test_htmx_gets_the_cards_only(ask):
 
 def test_no_mode_fitting_says_by_how_much(ask):
     page = ask(power_w=1).content.decode()
-    assert "No mode keeps 1.00 W at this risk. The closest needs" in page
+    assert "No mode keeps 1 W at this risk. The closest needs" in page
     assert 'id="nvpmodel"' not in page
 
 

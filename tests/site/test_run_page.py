@@ -106,3 +106,4 @@ def test_a_change_too_small_to_matter_is_not_spelt_out():
         "+4.2 %",
         "−31 %",
     ]
+    assert change(11_352) == "115 ×"

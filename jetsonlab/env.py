@@ -24,8 +24,9 @@ SQLITE_PRAGMAS = ";".join(
     f"PRAGMA {pragma}"
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-65536", "mmap_size=268435456")
 )
-# On today's disks an index is cheaper than PostgreSQL believes; compiling a query costs more than it saves.
-POSTGRES_OPTIONS = "-c random_page_cost=1.1 -c jit=off -c work_mem=32MB"
+# On today's disks an index is cheaper than PostgreSQL believes. Compiling a query costs more than it saves.
+# It expects far more groups than facets have, which would keep several workers from counting them.
+POSTGRES_OPTIONS = "-c random_page_cost=1.1 -c jit=off -c work_mem=32MB -c parallel_tuple_cost=0.01"
 
 
 def require(read: Callable[..., T], name: str, **options: Any) -> T:

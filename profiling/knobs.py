@@ -1,6 +1,6 @@
 """The four numbers that make a power mode, and the values a board allows for them."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,22 +41,27 @@ class KnobRange:
     mem_khz: tuple[int, ...]
 
     @property
+    def values(self) -> tuple[tuple[int, ...], ...]:
+        """In the order of KNOB_NAMES."""
+        return self.cores, self.cpu_khz, self.gpu_khz, self.mem_khz
+
+    @property
     def maximum(self) -> Knobs:
-        return Knobs(*(values[-1] for values in astuple(self)))
+        return Knobs(*(values[-1] for values in self.values))
 
     @property
     def mode_count(self) -> int:
-        return int(np.prod([len(values) for values in astuple(self)]))
+        return int(np.prod([len(values) for values in self.values]))
 
     def all_modes(self) -> NDArray[np.int64]:
         """Every power mode, shape (mode_count, 4), cores slowest and memory fastest to vary."""
-        grid = np.meshgrid(*astuple(self), indexing="ij")
+        grid = np.meshgrid(*self.values, indexing="ij")
         return np.stack([axis.ravel() for axis in grid], axis=1).astype(np.int64)
 
     def rank(self, knobs: Knobs) -> int:
         """Row of `knobs` in `all_modes()`; ValueError when a value is not legal."""
         rank = 0
-        for name, value, values in zip(KNOB_NAMES, knobs, astuple(self), strict=True):
+        for name, value, values in zip(KNOB_NAMES, knobs, self.values, strict=True):
             if value not in values:
                 raise ValueError(f"{name} {value} is not one of {', '.join(map(str, values))}")
             rank = rank * len(values) + values.index(value)
@@ -65,7 +70,7 @@ class KnobRange:
     def ranks(self, knobs: NDArray[np.int64]) -> NDArray[np.int64]:
         """`rank` of each row of knobs (n, 4), -1 where a value is not legal."""
         rank, legal = np.zeros(len(knobs), dtype=np.int64), np.ones(len(knobs), dtype=bool)
-        for column, values in zip(knobs.T, map(np.array, astuple(self)), strict=True):
+        for column, values in zip(knobs.T, map(np.array, self.values), strict=True):
             place = np.searchsorted(values, column).clip(max=len(values) - 1)
             legal &= values[place] == column
             rank = rank * len(values) + place
@@ -76,6 +81,6 @@ class KnobRange:
         return Knobs(
             *(
                 min(values, key=lambda legal, wanted=wanted: abs(legal - wanted))  # type: ignore[misc]
-                for wanted, values in zip(knobs, astuple(self), strict=True)
+                for wanted, values in zip(knobs, self.values, strict=True)
             )
         )

@@ -67,7 +67,9 @@ class VisibleRuns(models.Manager["Run"]):
     """Without the runs of a file that is still coming in, or going out again: its runs show all at once."""
 
     def get_queryset(self) -> models.QuerySet["Run"]:
-        return super().get_queryset().exclude(upload__in=Upload.objects.filter(hidden=True))
+        hidden = Upload.objects.filter(hidden=True)
+        # Seldom is any hidden: asked once, that spares looking up the upload of each run.
+        return super().get_queryset().filter(~models.Exists(hidden) | ~models.Q(upload__in=hidden))
 
 
 class Run(models.Model):

@@ -102,6 +102,17 @@ def test_a_budget_nothing_keeps_says_by_how_much(signed_in: Page, planned: str) 
     expect(page.locator("#plan-answer")).to_contain_text("No mode keeps 2 W at this risk.")
 
 
+def test_a_key_opens_what_a_term_means_and_escape_closes_it(signed_in: Page, planned: str) -> None:
+    page = signed_in
+    page.goto(planned)
+    page.locator("abbr:text-is('Pareto front')").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble")).to_contain_text("no other mode beats")
+    no_overflow(page)
+    page.keyboard.press("Escape")
+    expect(page.locator(".bubble")).to_have_count(0)
+
+
 @pytest.fixture
 def planned(live_server: object, eng: object, orin: DeviceModel, resnet: Workload) -> str:
     """The address of a planner that has something to show."""

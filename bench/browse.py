@@ -18,19 +18,26 @@ import django
 TIMES = 5
 THREE = ("workload=bench-1&emulated=true&cores__gte=4", "flag=hot&kind=inference&power_mw__lte=20000")
 THREE += ("device_model={board}&flagged=false&uploader=bench-3", "cores=1&gpu_khz__lte=1&flag=dvfs_on")
+THREE += ("search=nosuchword&emulated=true&kind=inference", "search=net&kind=training&time_ms__gte=100")
+PAGES = (f"/runs/?{THREE[0]}", f"/runs/?{THREE[3]}", "/runs/explore/", "/compare/", "/workloads/")
+# A page needs the addresses of its pictures only, not the files themselves.
+STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"
+FILES = "django.core.files.storage.FileSystemStorage"
+PLAIN = {"default": {"BACKEND": FILES}, "staticfiles": {"BACKEND": STATIC}}
 
 
 def main(_: list[str] | None = None) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jetsonlab.settings")
     django.setup()
     from django.contrib.auth.models import User
+    from django.test import Client, override_settings
     from rest_framework.test import APIClient
 
     client: Any = APIClient(headers={"host": "127.0.0.1"})
     person, _new = User.objects.get_or_create(username="bench-0")
     client.force_authenticate(person)
 
-    def get(address: str) -> Any:
+    def get(address: str, client: Any = client) -> Any:
         answer = client.get(address)
         assert answer.status_code == 200, answer.content[:500]
         return answer
@@ -43,6 +50,11 @@ def main(_: list[str] | None = None) -> None:
     report("facets, no filter", lambda: get("/api/v1/runs/facets/"))
     pair = f"workload=bench-1&device_model={heat_board()}"
     report(f"heat map, {pair}", lambda: get(f"/api/v1/runs/heat/?{pair}"))
+    browser = Client(headers={"host": "127.0.0.1"})
+    browser.force_login(person)
+    with override_settings(STORAGES=PLAIN):
+        for page in PAGES:
+            report(f"page {page}", lambda page=page: get(page, browser))
     for name in ("csv", "json", "parquet"):
         export(get, f"/api/v1/runs/export/?format={name}&id__lte=100000")
 

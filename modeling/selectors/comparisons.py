@@ -257,9 +257,7 @@ def _alike(one: Subject, other: Subject) -> bool:
 
 def shared_modes(a: Subject, b: Subject, quantity: str) -> tuple[Any, FloatArray, FloatArray]:
     """Knobs (n, 4) both were measured at, and the quantity of each there (n,)."""
-    places = {tuple(row): place for place, row in enumerate(b.knobs.tolist())}
-    pairs = [(mine, places[tuple(row)]) for mine, row in enumerate(a.knobs.tolist()) if tuple(row) in places]
-    mine, theirs = (
-        np.array(side, dtype=np.int64) for side in (zip(*pairs, strict=True) if pairs else ([], []))
-    )
+    _, mode = np.unique(np.concatenate([a.knobs, b.knobs]), axis=0, return_inverse=True)
+    of_a, of_b = np.split(mode.ravel(), [len(a.knobs)])
+    _, mine, theirs = np.intersect1d(of_a, of_b, assume_unique=True, return_indices=True)
     return a.knobs[mine], a.columns[quantity][mine], b.columns[quantity][theirs]

@@ -234,3 +234,20 @@ def test_a_single_core_is_predicted_though_something_else_keeps_it_busy(corpus: 
     p = predictor(corpus, some(TARGET, 30)).predict(single)
     assert np.isfinite(p.time_ms).all()
     assert np.isfinite(p.power_mw).all()
+
+
+def test_an_exponent_of_the_minibatch_that_no_gpu_has_is_held_in_its_range() -> None:
+    theta = np.tile(TIME_MEAN, (2, 1))
+    theta[1, formula.TIME_PARAMETERS.index("gpu_batch")] = (
+        1.8  # the false optimum of ResNet's inference table
+    )
+    usual, held = formula.time_parts(theta, AT).time.value
+    most = formula.GPU_BATCH_RANGE[1] - 1
+    assert 0 < np.abs(held - usual).max() <= most * np.abs(AT.batch_log).max() + 1e-9
+
+
+def test_a_gpu_is_half_full_with_a_few_samples_at_most() -> None:
+    theta = np.tile(TIME_MEAN, (2, 1))
+    theta[:, formula.TIME_PARAMETERS.index("half_batch")] = formula.HALF_BATCH_RANGE[1], 6.0
+    most, beyond = formula.time_parts(theta, AT).time.value
+    np.testing.assert_array_equal(most, beyond)

@@ -54,6 +54,10 @@ POWER_PARAMETERS = (
 )
 SHARPNESS_LIMIT = 3.0  # p between 1 + e^-3 and 1 + e^3: a plain sum … a hard maximum
 CORES_LOST_RANGE = (-3.0, 0.55)  # at most e^.55 = 1.7 of at least 2 cores
+# Arithmetic and traffic grow with the samples. Left free, the fit of a table finds a second optimum that is
+# no GPU: one that no minibatch fills, with an exponent of 1.8.
+GPU_BATCH_RANGE = (0.85, 1.15)
+HALF_BATCH_RANGE = (-4.0, 4.0)  # half full with less than one sample … with 55
 CORES_LEFT_LEAST = 0.25  # of a single core; with two or more the range above leaves more
 
 
@@ -126,7 +130,7 @@ def time_parts(theta: FloatArray, at: Settings, differentiate: bool = False) -> 
     cores_left_log = _log(left * (1 / at.cores_maximum))
     stall = softplus(named["memory_stall"] - at.mem_log)
     filling = _filling_log(named["half_batch"], at)
-    work = size * named["gpu_batch"] - filling
+    work = size * clip(named["gpu_batch"], *GPU_BATCH_RANGE) - filling
     compute = named["gpu_compute"] + work - at.gpu_log
     memory = named["gpu_memory"] + work - at.mem_log
     constant = named["gpu_constant"] + size * named["constant_batch"]
@@ -145,7 +149,8 @@ def time_parts(theta: FloatArray, at: Settings, differentiate: bool = False) -> 
 def _filling_log(half_batch: Dual, at: Settings) -> Dual:
     """ln of how full a minibatch makes the GPU, b / (b + half), relative to the reference size."""
     reference = Dual(np.full((1, 1), -np.log(REFERENCE_MINIBATCH)))
-    return softplus(half_batch + reference) - softplus(half_batch + reference - at.batch_log)
+    half = clip(half_batch, *HALF_BATCH_RANGE) + reference
+    return softplus(half) - softplus(half - at.batch_log)
 
 
 def _log(x: Dual) -> Dual:

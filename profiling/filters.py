@@ -14,6 +14,7 @@ from profiling.selectors.runs import cheapest_first, run_history
 
 RANGE = ["exact", "gte", "lte"]
 MOST_WORDS = 8
+MOST_KEYS = 1000
 
 
 class IdFilter(filters.NumberFilter):
@@ -91,8 +92,8 @@ class RunApiFilter(RunFilter):
         return runs
 
     def with_kind(self, runs: QuerySet[Run], name: str, kind: str) -> QuerySet[Run]:
-        """By a subquery: a join tempts SQLite to start from the workloads, and to sort all it finds."""
-        return runs.filter(workload__in=Workload.objects.filter(kind=kind).values("pk"))
+        """By keys: a join tempts SQLite to start from the workloads, and to sort all it finds."""
+        return runs.filter(workload__in=_keys(Workload.objects.filter(kind=kind)))
 
     def with_uploader(self, runs: QuerySet[Run], name: str, username: str) -> QuerySet[Run]:
         """With + 0, which keeps SQLite from the index of uploads: somebody may have uploaded every run, and
@@ -108,8 +109,7 @@ class RunApiFilter(RunFilter):
 
 
 def _told(word: str) -> Q:
-    """Runs a word speaks of, by subqueries: the index of runs holds all that they point at. Of those that
-    find nothing none is asked run by run; empty if the word speaks of nothing."""
+    """Runs a word speaks of, by what they point at, which the index of runs holds; empty if of nothing."""
     named = Q(name__icontains=word)
     speaks: dict[str, QuerySet[Any]] = {
         "workload": Workload.objects.filter(named | Q(network__icontains=word) | Q(dataset__icontains=word)),
@@ -119,9 +119,15 @@ def _told(word: str) -> Q:
     }
     told = Q(pk=int(word)) if word.isdecimal() and len(word) < 19 else Q()
     for field, found in speaks.items():
-        if found.exists():
-            told |= Q(**{f"{field}__in": found.values("pk")})
+        if keys := _keys(found):
+            told |= Q(**{f"{field}__in": keys})
     return told
+
+
+def _keys(found: QuerySet[Any]) -> list[Any] | QuerySet[Any]:
+    """As plain numbers while they are few: PostgreSQL counts faster by them than by a subquery."""
+    keys = list(found.order_by().values_list("pk", flat=True)[: MOST_KEYS + 1])
+    return keys if len(keys) <= MOST_KEYS else found.values("pk")
 
 
 class RunExportFilter(RunApiFilter):

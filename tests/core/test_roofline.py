@@ -251,3 +251,20 @@ def test_a_gpu_is_half_full_with_a_few_samples_at_most() -> None:
     theta[:, formula.TIME_PARAMETERS.index("half_batch")] = formula.HALF_BATCH_RANGE[1], 6.0
     most, beyond = formula.time_parts(theta, AT).time.value
     np.testing.assert_array_equal(most, beyond)
+
+
+def test_a_references_odd_mode_is_doubted_though_others_recurred():
+    """Three modes of the reference draw a third of their power, by mistake or not; two do so again."""
+    odd = np.array([5, 40, 90])
+    reference, target = (
+        replace(
+            each, power_mw=np.where(np.isin(np.arange(len(MODES)), rows), each.power_mw / 3, each.power_mw)
+        )
+        for each, rows in ((workload("odd", gpu=80, cpu=10), odd), (TARGET, odd[:2]))
+    )
+    corpus = fit_corpus([reference])
+    rows = np.union1d(np.setdiff1d(some(TARGET, 12), odd), odd[:2])
+    sd = predictor(corpus, rows, target).predict(MODES).power_log_sd
+    others = np.setdiff1d(np.arange(len(MODES)), [*rows, *odd])
+    assert sd[odd[2]] > 0.3 > 3 * np.median(sd[others])
+    assert max(sd[odd[:2]]) < 0.1

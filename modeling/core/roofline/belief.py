@@ -54,6 +54,14 @@ class Belief:
         time = _surfaces([r.time_surface for r in shared], self.time_surface_kernel, at)
         return time, _surfaces([r.power_surface for r in shared], self.power_surface_kernel, at)
 
+    def doubts(self, knobs: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Variances of ln ms and of ln W at knobs (modes, 4 or 5), beside those of the surfaces: an anomaly
+        of a reference recurs whole or not at all."""
+        at = features(settings(knobs, self.maximum))
+        shared = () if self.foreign else self.references
+        time = _doubt([r.time_surface for r in shared], at)
+        return time, _doubt([r.power_surface for r in shared], at)
+
 
 def _surfaces(surfaces: Sequence[Surface], kernel: Kernel, at: FloatArray) -> FloatArray:
     """One row a reference, and a last one with the mean of the known anomalies."""
@@ -61,6 +69,14 @@ def _surfaces(surfaces: Sequence[Surface], kernel: Kernel, at: FloatArray) -> Fl
         return np.zeros((0, len(at)))
     rows = [smooth_mean(kernel, surface.rows, surface.coefficients, at) for surface in surfaces]
     return np.array([*rows, np.mean([_anomalies(surface, at) for surface in surfaces], axis=0)])
+
+
+def _doubt(surfaces: Sequence[Surface], at: FloatArray) -> FloatArray:
+    """Variance (modes,) of each reference's anomaly at chance SHARED_ANOMALY / references, else nothing."""
+    if not surfaces:
+        return np.zeros(len(at))
+    anomalies = np.array([_anomalies(surface, at) for surface in surfaces])
+    return SHARED_ANOMALY * np.mean(anomalies**2, axis=0) - (SHARED_ANOMALY * anomalies.mean(axis=0)) ** 2
 
 
 def _anomalies(surface: Surface, at: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modeling.core.prediction import FloatArray, IntArray
-from modeling.core.roofline.belief import Belief
+from modeling.core.roofline.belief import SAME_MODE, Belief
 from modeling.core.roofline.corpus import power_curve, time_curve
 from modeling.core.roofline.ensemble import Curve
 from modeling.core.roofline.formula import (
@@ -54,7 +54,10 @@ class FittedWorkload:
         times, powers = self.curves(knobs, at)
         time, time_variance = self.time.combine(times, known, wanted, MEAN_TEMPER["time"])
         power, power_variance = self.power.combine(powers, known, wanted, MEAN_TEMPER["power"])
-        return time, np.sqrt(time_variance), power, np.sqrt(power_variance)
+        same = np.all(np.abs(wanted[:, None] - known) < SAME_MODE, axis=2)
+        measured = np.any(same, axis=1)
+        time_doubt, power_doubt = (np.where(measured, 0.0, doubt) for doubt in self.belief.doubts(knobs))
+        return time, np.sqrt(time_variance + time_doubt), power, np.sqrt(power_variance + power_doubt)
 
     def misfit_shifts(self) -> dict[str, float]:
         """How much the residual's ln variance had to grow over what the references left, by quantity."""

@@ -28,6 +28,8 @@ from typing import Any
 
 import django
 
+from bench.report import show
+
 BOARD, WORKLOAD = "agx-orin", "bench-import"
 PAUSE_S = 0.05
 
@@ -184,11 +186,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.environ["LOG_LEVEL"] = "ERROR"
         django.setup()
         found = compared(Path(folder), asked.lines)
-    if asked.json:
-        print(json.dumps(found))
-        return
-    for name, value in found.items():
-        print(f"{name:>20} {value:14,.2f}")
+    show(found, asked.json)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from profiling.models import SavedView
 from profiling.pagination import rows_of
 
 OWN = ("page", "sort", "columns", "counts")
+MOST_DIGITS = 16  # of a page's number: its first row is still an integer to a database
 
 
 class Column(NamedTuple):
@@ -126,15 +127,22 @@ class Browse:
         tell: adds to the rows what is dear, for all of them at once.
         """
         asked = self.asked.get("page", "1")
-        self.number = max(1, int(asked)) if asked.isdigit() and len(asked) < 7 else 1
-        start = (self.number - 1) * PAGE_SIZE
-        plain = found.select_related(None).defer(None).order_by(*self.ordering)
-        keys = list(plain.values_list("pk", flat=True)[start : start + PAGE_SIZE + 1])
+        self.number = max(1, int(asked)) if asked.isdecimal() and len(asked) < MOST_DIGITS else 1
+        plain = found.select_related(None).defer(None).order_by(*self.ordering).values_list("pk", flat=True)
+        keys = self._keys(plain)
+        if not keys and self.number > 1:  # past the end: the last page there is
+            self.number = max(1, -(-plain.count() // PAGE_SIZE))
+            keys = self._keys(plain)
         self.has_next = len(keys) > PAGE_SIZE
         self.items = rows_of(whole, keys[:PAGE_SIZE])
         tell(self.items)
         self.rows = [(link(row), [(column, column.cell(row)) for column in self.shown]) for row in self.items]
         return self
+
+    def _keys(self, plain: QuerySet[Any, Any]) -> list[Any]:
+        """Of the page's rows, and of one more where there is a next page."""
+        start = (self.number - 1) * PAGE_SIZE
+        return list(plain[start : start + PAGE_SIZE + 1])
 
     @property
     def first_index(self) -> int:

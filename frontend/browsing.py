@@ -1,6 +1,6 @@
 """A list as the address asks for it: which rows, in which order, with which columns."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -65,17 +65,21 @@ def hidden_fields(asked: QueryDict, without: Iterable[str]) -> list[tuple[str, s
 
 @dataclass
 class Browse:
-    """order: that of the list until another is asked for, by a column's name; "-" in front: largest first."""
+    """order: that of the list until another is asked for, by a column's name; "-" in front: largest first.
+    filters: what else the address may ask; beside: what it carries for the neighbouring tabs."""
 
     request: HttpRequest
     title: str
     page_name: SavedView.Page
     columns: tuple[Column, ...]
     order: str
+    filters: Collection[str] = ()
+    beside: Collection[str] = ()
     rows: list[tuple[str, list[tuple[Column, Any]]]] = field(default_factory=list)
     items: list[Any] = field(default_factory=list)
     number: int = 1
     has_next: bool = False
+    total: int | None = None
 
     @property
     def asked(self) -> QueryDict:
@@ -121,10 +125,11 @@ class Browse:
         whole: QuerySet[Any],
         link: Callable[[Any], str],
         tell: Callable[[Sequence[Any]], None] = lambda rows: None,
+        count: bool = False,
     ) -> "Browse":
         """One page of what is found: first its keys, which an index may answer, then these few rows whole.
 
-        tell: adds to the rows what is dear, for all of them at once.
+        tell: adds to the rows what is dear, for all of them at once. count: also how many are found.
         """
         asked = self.asked.get("page", "1")
         self.number = max(1, int(asked)) if asked.isdecimal() and len(asked) < MOST_DIGITS else 1
@@ -134,6 +139,8 @@ class Browse:
             self.number = max(1, -(-plain.count() // PAGE_SIZE))
             keys = self._keys(plain)
         self.has_next = len(keys) > PAGE_SIZE
+        if count:
+            self.total = found.count() if self.has_next or self.number > 1 else len(keys)
         self.items = rows_of(whole, keys[:PAGE_SIZE])
         tell(self.items)
         self.rows = [(link(row), [(column, column.cell(row)) for column in self.shown]) for row in self.items]
@@ -169,7 +176,19 @@ class Browse:
 
     @property
     def filtered(self) -> bool:
-        return any(value for name, value in self.asked.items() if name not in OWN)
+        return any(self.asked.get(name) for name in self.filters)
+
+    @property
+    def faults(self) -> list[str]:
+        """What of the address this page does not know: it shows something else than was meant."""
+        known, columns = {*OWN, *self.filters, *self.beside}, {column.name for column in self.columns}
+        order = self.asked.get("sort", "")
+        strange = [
+            *(("filter", name) for name in self.asked if name not in known),
+            *(("column", name) for name in self.asked.getlist("columns") if name and name not in columns),
+            *([("order", order)] if order and order != self.sort else []),
+        ]
+        return [f"There is no {what} “{name[:60]}” here. Left out." for what, name in strange]
 
     @property
     def worth_a_view(self) -> bool:

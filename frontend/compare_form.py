@@ -81,6 +81,9 @@ def _rate(subjects: list[Subject], chosen: list[str]) -> dict[str, int]:
     return {"rate_hz": AUDIO_HZ} if any(network.startswith("wav2vec") for network in networks) else {}
 
 
+ASKS = (*CompareForm.base_fields, "workload")
+
+
 class Row:
     """A subject in the table: its letter in the plots, and all that follows from time and power."""
 
@@ -108,7 +111,7 @@ class Comparison:
     """The answers; each is worked out when it is looked at."""
 
     def __init__(self, asked: QueryDict) -> None:
-        self.every = subject_list()
+        self.every, self.asked = subject_list(), asked
         self.form = CompareForm(asked, self.every)
         self.valid = bool(self.every) and self.form.is_valid()
 
@@ -116,6 +119,15 @@ class Comparison:
     def subjects(self) -> list[Subject]:
         by_key = {subject.key: subject for subject in self.every}
         return [by_key[key] for key in self.form.cleaned_data["of"]]
+
+    @property
+    def faults(self) -> list[str]:
+        """Subjects the address names that are not compared."""
+        given = [key for key in dict.fromkeys(self.asked.getlist("of")) if key]
+        known = {subject.key for subject in self.every}
+        gone = [f"Nothing is known of {key[:200]}. Left out." for key in given if key not in known]
+        more = len(given) - len(gone) - MOST
+        return [*gone, *([f"{MOST} are compared at most. Left out: {more} more."] if more > 0 else [])]
 
     compare_names, pair_names = ("at", "reference", "rate_hz"), ("first", "second", "value")
 

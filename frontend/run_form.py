@@ -43,12 +43,13 @@ RANGE_LABELS = {
     "measured_at": "Measured",
 }
 DATES = ("created", "measured_at")
+RUN_FILTERS = tuple(RunApiFilter.base_filters)
 SIGNS = {"gte": "≥", "lte": "≤"}
 
 
 def filters_asked(asked: QueryDict) -> dict[str, str]:
     """What of the address filters runs, as the API takes it."""
-    return {name: str(asked[name]) for name in RunApiFilter.base_filters if asked.get(name)}
+    return {name: str(asked[name]) for name in RUN_FILTERS if asked.get(name)}
 
 
 def filtered_runs(asked: QueryDict) -> RunApiFilter:
@@ -57,8 +58,10 @@ def filtered_runs(asked: QueryDict) -> RunApiFilter:
 
 def counted(asked: QueryDict) -> dict[str, Any]:
     """The facets of the runs asked for; see run_facets."""
-    chosen = {name: value for name, value in filters_asked(asked).items() if name in FACETS}
-    others = {name: value for name, value in filters_asked(asked).items() if name not in FACETS}
+    wrong = wrong_filters(filtered_runs(asked))
+    given = {name: value for name, value in filters_asked(asked).items() if name not in wrong}
+    chosen = {name: value for name, value in given.items() if name in FACETS}
+    others = {name: value for name, value in given.items() if name not in FACETS}
     shown = run_history() if chosen.get("state") == Run.State.SUPERSEDED else run_list()
     return run_facets(RunApiFilter(others, shown).qs, chosen)
 
@@ -138,7 +141,13 @@ def filters_words(filters: Mapping[str, Any]) -> str:
     return ", ".join(f"{_words(name)} {value}" for name, value in filters.items())
 
 
+def wrong_filters(chosen: RunApiFilter) -> dict[str, str]:
+    """Filters whose value makes no sense, which leave nothing out: name → what is wrong."""
+    wrong = {name: str(said[0]) for name, said in chosen.form.errors.items()}
+    if chosen.data.get("flagged", "true") not in ("true", "false"):
+        wrong["flagged"] = "Say true or false."
+    return wrong
+
+
 def faults(chosen: RunApiFilter) -> list[str]:
-    if chosen.is_valid():
-        return []
-    return [f"{_words(name)[:-2]}: {said[0]} Left out." for name, said in chosen.form.errors.items()]
+    return [f"{_words(name)[:-2]}: {said} Left out." for name, said in wrong_filters(chosen).items()]

@@ -1,5 +1,6 @@
 """Facets and words for lists of some hundred rows, which are counted in memory."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from frontend.browsing import Facet
+from profiling.selectors.search import words_of
 
 MOST_WORDS = 8
 
@@ -33,7 +35,7 @@ def narrowed(
 
 
 def _with_words(rows: QuerySet[Any], asked: QueryDict, words_in: Sequence[str]) -> QuerySet[Any]:
-    for word in asked.get("search", "").split()[:MOST_WORDS]:
+    for word in words_of(asked.get("search", ""))[:MOST_WORDS]:
         found = Q()
         for field in words_in:
             found |= Q(**{f"{field}__icontains": word})
@@ -53,12 +55,23 @@ def counted_facets(
         others = [each for each in range(len(kinds)) if each != place and wanted[each]]
         left = [row for row in cells if all(row[each] == wanted[each] for each in others)]
         counts = Counter(row[place] for row in left if row[place])
-        options = [(value, WORDS.get(value, value), count) for value, count in sorted(counts.items())]
+        values = sorted({*counts, wanted[place]} - {""}, key=_by_size)
+        options = [(value, WORDS.get(value, value), counts[value]) for value in values]
         facets.append(Facet(kind.name, kind.label, wanted[place], options))
     return facets
 
 
 WORDS = {"True": "yes", "False": "no"}
+
+
+def names_of(kinds: Sequence[Kind]) -> list[str]:
+    """What the address of such a list may ask."""
+    return [*(kind.name for kind in kinds), "search"]
+
+
+def _by_size(value: str) -> tuple[int, str]:
+    """Numbers as such, before words."""
+    return (int(value), value) if value.isdecimal() else (sys.maxsize, value)
 
 
 def _plain(value: Any) -> str:

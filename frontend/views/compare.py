@@ -6,6 +6,7 @@ from django.views.decorators.gzip import gzip_page
 
 from frontend.browsing import Browse
 from frontend.compare_figures import TABLES, metric_figures, pair_figure, scaling_figures, stock_figure
+from frontend.compare_form import ASKS as COMPARE_ASKS
 from frontend.compare_form import Comparison
 from frontend.csv_files import csv_answer
 from profiling.errors import InvalidInput, NotFound
@@ -16,7 +17,7 @@ from profiling.models import SavedView
 def compare_page(request: HttpRequest) -> HttpResponse:
     seen = Comparison(request.GET)
     context = {
-        "browse": Browse(request, "Compare", SavedView.Page.COMPARE, (), ""),
+        "browse": Browse(request, "Compare", SavedView.Page.COMPARE, (), "", COMPARE_ASKS),
         "seen": seen,
         **(_figures(seen) if seen.valid else {}),
     }

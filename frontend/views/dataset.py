@@ -11,7 +11,7 @@ from frontend.forms import DatasetForm, attempt
 from frontend.guards import engineer, page_of
 from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS, DATASET_WORDS
 from frontend.run_form import filters_asked, filters_words
-from frontend.small_lists import counted_facets, narrowed
+from frontend.small_lists import counted_facets, names_of, narrowed
 from profiling.models import Dataset, SavedView
 from profiling.selectors.datasets import dataset_holds, dataset_list, version_list
 from profiling.selectors.published import published_choices, published_list, published_papers
@@ -20,8 +20,12 @@ from profiling.services.datasets import dataset_create, dataset_freeze, dataset_
 
 def dataset_list_page(request: HttpRequest) -> HttpResponse:
     found = narrowed(dataset_list(), request.GET, DATASET_KINDS, DATASET_WORDS)
-    browse = Browse(request, "Datasets", SavedView.Page.DATASETS, DATASET_COLUMNS, "name")
-    browse.take(found, dataset_list(), lambda dataset: reverse("dataset-detail", args=[dataset.slug]))
+    browse = Browse(
+        request, "Datasets", SavedView.Page.DATASETS, DATASET_COLUMNS, "name", names_of(DATASET_KINDS)
+    )
+    browse.take(
+        found, dataset_list(), lambda dataset: reverse("dataset-detail", args=[dataset.slug]), count=True
+    )
     facets = counted_facets(Dataset, request.GET, DATASET_KINDS, DATASET_WORDS)
     return render(request, "frontend/dataset/list.html", {"browse": browse, "facets": facets})
 

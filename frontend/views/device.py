@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from frontend.browsing import Browse
 from frontend.list_columns import DEVICE_COLUMNS, DEVICE_KINDS, DEVICE_WORDS
-from frontend.small_lists import counted_facets, narrowed
+from frontend.small_lists import counted_facets, names_of, narrowed
 from profiling.models import Device, SavedView
 from profiling.selectors.devices import alive_since, device_list
 from profiling.selectors.runs import run_list
@@ -13,8 +13,8 @@ from profiling.selectors.sweeps import sweep_list
 
 def device_list_page(request: HttpRequest) -> HttpResponse:
     found = narrowed(device_list(), request.GET, DEVICE_KINDS, DEVICE_WORDS)
-    browse = Browse(request, "Boards", SavedView.Page.DEVICES, DEVICE_COLUMNS, "name")
-    browse.take(found, device_list(), lambda device: reverse("device-detail", args=[device.slug]))
+    browse = Browse(request, "Boards", SavedView.Page.DEVICES, DEVICE_COLUMNS, "name", names_of(DEVICE_KINDS))
+    browse.take(found, device_list(), lambda device: reverse("device-detail", args=[device.slug]), count=True)
     facets = counted_facets(Device, request.GET, DEVICE_KINDS, DEVICE_WORDS)
     return render(request, "frontend/device/list.html", {"browse": browse, "facets": facets})
 

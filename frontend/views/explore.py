@@ -16,7 +16,7 @@ from frontend.explore_figures import (
     repeats_figure,
 )
 from frontend.explore_form import OWN, Explored
-from frontend.run_form import counted, filtered_runs, form_context
+from frontend.run_form import RUN_FILTERS, counted, filtered_runs, form_context
 from profiling.errors import InvalidInput, NotFound
 from profiling.models import SavedView
 
@@ -27,7 +27,7 @@ def explore_page(request: HttpRequest) -> HttpResponse:
     seen = Explored(chosen.qs, request.GET)
     counts = counted(request.GET) if request.GET.get("counts") else None
     context = {
-        "browse": Browse(request, "Explore", SavedView.Page.EXPLORE, (), ""),
+        "browse": Browse(request, "Explore", SavedView.Page.EXPLORE, (), "", [*RUN_FILTERS, *OWN]),
         "seen": seen,
         "kept": [(name, request.GET[name]) for name in OWN if request.GET.get(name)],
         "kept_filters": hidden_fields(request.GET, [*OWN]),

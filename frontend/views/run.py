@@ -6,10 +6,11 @@ from django.urls import reverse
 from frontend.browsing import Browse
 from frontend.charts import telemetry_figures
 from frontend.correction_form import CorrectionForm
+from frontend.explore_form import OWN as EXPLORE_OWN
 from frontend.forms import attempt
 from frontend.guards import engineer
 from frontend.run_columns import RUN_COLUMNS
-from frontend.run_form import counted, filtered_runs, filters_asked, form_context
+from frontend.run_form import RUN_FILTERS, counted, filtered_runs, filters_asked, form_context
 from profiling.models import Dataset, Run, SavedView
 from profiling.selectors.copying import export_choices
 from profiling.selectors.revisions import run_revisions
@@ -24,7 +25,7 @@ def run_address(run: Run) -> str:
 
 def run_list_page(request: HttpRequest) -> HttpResponse:
     chosen = filtered_runs(request.GET)
-    browse = Browse(request, "Runs", SavedView.Page.RUNS, RUN_COLUMNS, "-id")
+    browse = Browse(request, "Runs", SavedView.Page.RUNS, RUN_COLUMNS, "-id", RUN_FILTERS, EXPLORE_OWN)
     browse.take(chosen.qs, run_history(), run_address)
     counts = counted(request.GET) if request.GET.get("counts") else None
     exports = export_choices(request.build_absolute_uri("/"), filters_asked(request.GET))

@@ -7,7 +7,7 @@ from frontend.browsing import Browse
 from frontend.forms import UploadForm, WorkloadForm, attempt
 from frontend.guards import engineer
 from frontend.list_columns import WORKLOAD_COLUMNS, WORKLOAD_KINDS, WORKLOAD_WORDS
-from frontend.small_lists import counted_facets, narrowed
+from frontend.small_lists import counted_facets, names_of, narrowed
 from modeling.selectors.predictors import predictor_list
 from profiling.models import SavedView, Workload
 from profiling.selectors.uploads import upload_list
@@ -17,9 +17,13 @@ from profiling.services.workloads import workload_create, workload_update
 
 def workload_list_page(request: HttpRequest) -> HttpResponse:
     found = narrowed(workload_list(), request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
-    browse = Browse(request, "Workloads", SavedView.Page.WORKLOADS, WORKLOAD_COLUMNS, "name")
+    browse = Browse(
+        request, "Workloads", SavedView.Page.WORKLOADS, WORKLOAD_COLUMNS, "name", names_of(WORKLOAD_KINDS)
+    )
     whole = Workload.objects.select_related("owner")
-    browse.take(found, whole, lambda each: reverse("workload-detail", args=[each.slug]), workloads_tell)
+    browse.take(
+        found, whole, lambda each: reverse("workload-detail", args=[each.slug]), workloads_tell, count=True
+    )
     facets = counted_facets(Workload, request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
     return render(request, "frontend/workload/list.html", {"browse": browse, "facets": facets})
 

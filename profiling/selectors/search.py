@@ -17,9 +17,14 @@ def search(words: str) -> dict[str, QuerySet[Any]]:
     return {name: rows.filter(holding(words, names))[:MOST] for name, (rows, names) in fields.items()}
 
 
+def words_of(text: str) -> list[str]:
+    """Without NUL, which PostgreSQL takes in no text."""
+    return text.replace("\0", " ").split()
+
+
 def holding(words: str, fields: tuple[str, ...]) -> Q:
     every = Q()
-    for word in words.split():
+    for word in words_of(words):
         any_field = Q()
         for field in fields:
             any_field |= Q(**{f"{field}__icontains": word})

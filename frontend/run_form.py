@@ -43,6 +43,7 @@ RANGE_LABELS = {
     "measured_at": "Measured",
 }
 DATES = ("created", "measured_at")
+DATE_FILTERS = {f"{name}__{end}" for name in DATES for end in ("gte", "lte")}
 RUN_FILTERS = tuple(RunApiFilter.base_filters)
 SIGNS = {"gte": "≥", "lte": "≤"}
 
@@ -50,6 +51,17 @@ SIGNS = {"gte": "≥", "lte": "≤"}
 def filters_asked(asked: QueryDict) -> dict[str, str]:
     """What of the address filters runs, as the API takes it."""
     return {name: str(asked[name]) for name in RUN_FILTERS if asked.get(name)}
+
+
+def filters_anywhere(asked: QueryDict) -> dict[str, str]:
+    """The same for programs and datasets, whose days may begin at another hour than the reader's."""
+    form = filtered_runs(asked).form
+    form.is_valid()
+    moments = form.cleaned_data
+    return {
+        name: moments[name].isoformat() if name in DATE_FILTERS and name in moments else value
+        for name, value in filters_asked(asked).items()
+    }
 
 
 def filtered_runs(asked: QueryDict) -> RunApiFilter:
@@ -97,13 +109,20 @@ def ranges_of(asked: QueryDict, counts: Mapping[str, Any] | None) -> list[dict[s
         {
             "name": name,
             "label": label,
-            "type": "date" if name in DATES else "number",
+            "type": _input_type(name, asked),
             "low": asked.get(f"{name}__gte", ""),
             "high": asked.get(f"{name}__lte", ""),
             "hint": "{min} to {max}".format(**bounds[name]) if _told(bounds, name) else "",
         }
         for name, label in RANGE_LABELS.items()
     ]
+
+
+def _input_type(name: str, asked: QueryDict) -> str:
+    """An hour in the address must not be lost by a field that takes days only."""
+    if name not in DATES:
+        return "number"
+    return "text" if any(":" in asked.get(f"{name}__{end}", "") for end in ("gte", "lte")) else "date"
 
 
 def _told(bounds: Mapping[str, Any], name: str) -> bool:

@@ -1,8 +1,11 @@
 """Which runs: the same filters in the page's address and in the API's."""
 
+from datetime import UTC
 from typing import Any
 
 import django_filters as filters
+from django import forms
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db.models import F, Q, QuerySet
 from django.db.models.lookups import In
@@ -20,6 +23,33 @@ MOST_KEYS = 1000
 class IdFilter(filters.NumberFilter):
     def get_max_validator(self) -> MaxValueValidator:
         return MaxValueValidator(2**63 - 1)
+
+
+class MomentField(forms.DateTimeField):
+    """The calendar's first and last hours are outside of it in other time zones, as databases tell them."""
+
+    def to_python(self, value: Any) -> Any:
+        told = super().to_python(value)
+        try:
+            return told and told.astimezone(UTC)
+        except OverflowError as error:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from error
+
+
+class EndField(MomentField):
+    """A day alone means all of it."""
+
+    def to_python(self, value: Any) -> Any:
+        day = isinstance(value, str) and ":" not in value and bool(value.strip())
+        return super().to_python(f"{value.strip()} 23:59:59.999999" if day else value)
+
+
+class FromFilter(filters.DateTimeFilter):
+    field_class = MomentField
+
+
+class UntilFilter(filters.DateTimeFilter):
+    field_class = EndField
 
 
 class RunFilter(filters.FilterSet):
@@ -68,6 +98,10 @@ class RunApiFilter(RunFilter):
     )
     uploader = filters.CharFilter(method="with_uploader", label="who uploaded it")
     flagged = filters.BooleanFilter(method="with_any_flag", label="carries any quality flag")
+    created__gte = FromFilter(field_name="created", lookup_expr="gte")
+    created__lte = UntilFilter(field_name="created", lookup_expr="lte")
+    measured_at__gte = FromFilter(field_name="measured_at", lookup_expr="gte")
+    measured_at__lte = UntilFilter(field_name="measured_at", lookup_expr="lte")
 
     class Meta:
         model = Run
@@ -81,8 +115,6 @@ class RunApiFilter(RunFilter):
             "time_ms": ["gte", "lte"],
             "power_mw": ["gte", "lte"],
             "energy_mj": ["gte", "lte"],
-            "measured_at": ["gte", "lte"],
-            "created": ["gte", "lte"],
         }
 
     def with_words(self, runs: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
@@ -173,7 +205,9 @@ class UploadFilter(filters.FilterSet):
     workload = filters.ModelChoiceFilter(queryset=Workload.objects.all(), to_field_name="slug")
     device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
     uploader = filters.CharFilter(field_name="uploader__username")
+    created__gte = FromFilter(field_name="created", lookup_expr="gte")
+    created__lte = UntilFilter(field_name="created", lookup_expr="lte")
 
     class Meta:
         model = Upload
-        fields = {"state": ["exact"], "sha256": ["exact"], "emulated": ["exact"], "created": ["gte", "lte"]}
+        fields = {"state": ["exact"], "sha256": ["exact"], "emulated": ["exact"]}

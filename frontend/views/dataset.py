@@ -10,7 +10,7 @@ from frontend.browsing import Browse
 from frontend.forms import DatasetForm, attempt
 from frontend.guards import engineer, page_of
 from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS, DATASET_WORDS
-from frontend.run_form import filters_asked, filters_words
+from frontend.run_form import filters_anywhere, filters_words
 from frontend.small_lists import counted_facets, names_of, narrowed
 from profiling.models import Dataset, SavedView
 from profiling.selectors.datasets import dataset_holds, dataset_list, version_list
@@ -53,7 +53,7 @@ def run_query(filters: dict[str, Any]) -> str:
 def dataset_new_page(request: HttpRequest) -> HttpResponse:
     """Of the runs that the address filters."""
     user = engineer(request)
-    form, filters = DatasetForm(request.POST or None), filters_asked(request.GET)
+    form, filters = DatasetForm(request.POST or None), filters_anywhere(request.GET)
     if form.is_valid():
         dataset = attempt(form, dataset_create, user=user, filters=filters, **form.cleaned_data)
         if dataset is not None:
@@ -79,7 +79,7 @@ def dataset_change_runs(request: HttpRequest) -> HttpResponse:
     """Adds or removes the runs of a filter, or holds only those."""
     user = engineer(request)
     dataset = get_object_or_404(Dataset, slug=request.POST.get("dataset", ""))
-    filters = filters_asked(QueryDict(request.POST.get("query", "")))
+    filters = filters_anywhere(QueryDict(request.POST.get("query", "")))
     dataset_take(dataset=dataset, user=user, take=request.POST.get("take", ""), filters=filters)
     messages.success(request, f"{dataset} has changed. Freeze it when it is right.")
     return redirect("dataset-detail", dataset.slug)

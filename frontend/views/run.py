@@ -10,7 +10,7 @@ from frontend.explore_form import OWN as EXPLORE_OWN
 from frontend.forms import attempt
 from frontend.guards import engineer
 from frontend.run_columns import RUN_COLUMNS
-from frontend.run_form import RUN_FILTERS, counted, filtered_runs, filters_asked, form_context
+from frontend.run_form import RUN_FILTERS, counted, filtered_runs, filters_anywhere, form_context
 from profiling.models import Dataset, Run, SavedView
 from profiling.selectors.copying import export_choices
 from profiling.selectors.revisions import run_revisions
@@ -28,7 +28,7 @@ def run_list_page(request: HttpRequest) -> HttpResponse:
     browse = Browse(request, "Runs", SavedView.Page.RUNS, RUN_COLUMNS, "-id", RUN_FILTERS, EXPLORE_OWN)
     browse.take(chosen.qs, run_history(), run_address)
     counts = counted(request.GET) if request.GET.get("counts") else None
-    exports = export_choices(request.build_absolute_uri("/"), filters_asked(request.GET))
+    exports = export_choices(request.build_absolute_uri("/"), filters_anywhere(request.GET))
     own = Dataset.objects.filter(owner_id=request.user.pk) if request.user.pk else ()
     context = {"browse": browse, "exports": exports, "datasets": own}
     context |= form_context(request.GET, chosen, counts)

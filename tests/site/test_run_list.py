@@ -107,3 +107,39 @@ def test_a_view_is_kept_shown_and_taken_away(browser, runs, eng, client, vera):
     assert client.post(reverse("saved-view-delete", args=[view.pk])).status_code == 403
     assert browser.post(reverse("saved-view-delete", args=[view.pk])).status_code == 302
     assert not SavedView.objects.exists()
+
+
+@pytest.fixture
+def night(runs):
+    """The first run came in late in the evening of 9 March in UTC, when Tokyo had the morning of the 10th."""
+    Run.objects.filter(pk=runs[0].pk).update(created="2026-03-09T23:30:00Z")
+    return runs[0]
+
+
+@pytest.mark.parametrize(("zone", "day"), [("UTC", "2026-03-09"), ("Asia/Tokyo", "2026-03-10")])
+def test_a_day_is_a_whole_day_of_the_readers_zone(browser, night, zone, day):
+    browser.cookies["timezone"] = zone
+    assert listed(browser, created__gte=day, created__lte=day) == [night]
+    assert night not in listed(browser, created__gte="2026-03-11")
+
+
+def test_a_moment_is_a_moment(browser, night):
+    assert listed(browser, created__lte="2026-03-09T23:00:00Z") == []
+    page = browser.get(URL, {"created__lte": "2026-03-10T00:00:00Z"}).content.decode()
+    assert 'type="text" name="created__lte" value="2026-03-10T00:00:00Z"' in page
+
+
+def test_what_is_copied_means_the_same_day_in_another_zone(browser, night):
+    browser.cookies["timezone"] = "Asia/Tokyo"
+    asked = {"created__gte": "2026-03-10", "created__lte": "2026-03-10"}
+    query = browser.get(URL, asked).context["exports"]["query"]
+    browser.cookies["timezone"] = "America/New_York"
+    assert browser.get(f"{URL}?{query}").context["browse"].items == [night]
+
+
+@pytest.mark.parametrize(("zone", "end"), [("Asia/Tokyo", "0001-01-01"), ("America/New_York", "9999-12-31")])
+@pytest.mark.parametrize("url", [URL, "/api/v1/runs/", "/runs/explore/"])
+def test_the_ends_of_the_calendar_are_no_error(browser, night, zone, end, url):
+    browser.cookies["timezone"] = zone
+    assert browser.get(url, {"created__gte": end}).status_code in (200, 400)
+    assert browser.get(url, {"measured_at__lte": end}).status_code in (200, 400)

@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
-from django.http import FileResponse
+from django.http import FileResponse, UnreadablePostError
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -51,6 +51,14 @@ class RawBodyParser(FileUploadParser):
     def get_filename(self, stream: IO[Any], media_type: str | None, parser_context: Mapping[str, Any]) -> str:
         named = parser_context["request"].query_params.get("filename")
         return named or super().get_filename(stream, media_type, parser_context) or "measurements"
+
+    def parse(self, stream: IO[Any], media_type: str | None, parser_context: Mapping[str, Any]) -> Any:
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except UnreadablePostError:  # the connection died, and what came of it is not waited for
+            for handler in parser_context["request"].upload_handlers:
+                handler.upload_interrupted()
+            raise
 
 
 class UploadViewSet(viewsets.ReadOnlyModelViewSet):

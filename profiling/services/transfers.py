@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from profiling.errors import Conflict, InvalidInput, TooLarge
 from profiling.models import Transfer
 from profiling.receiving import incoming_folder, received
-from profiling.services.uploads import upload_receive
+from profiling.services.uploads import GONE, upload_receive
 
 OPEN_AT_ONCE = 10
 PIECE = 1 << 16  # which is what a connection that dies may cost
@@ -30,7 +30,7 @@ def transfer_begin(
     if size > settings.UPLOAD_MAX_BYTES:
         most = settings.UPLOAD_MAX_BYTES >> 20
         raise TooLarge(f"{filename} is larger than {most:,} MiB. Split it, or raise UPLOAD_MAX_MB.")
-    if first := _begun_before(user, filename, size, idempotency_key):
+    if first := _begun_before(user, filename, size, about, idempotency_key):
         return first, False
     if Transfer.objects.filter(user=user, upload=None).count() >= OPEN_AT_ONCE:
         raise Conflict(f"{OPEN_AT_ONCE} transfers of yours are open. Finish or delete one first.")
@@ -106,8 +106,14 @@ def _held(transfer: Transfer) -> Iterator[BinaryIO]:
         yield file
 
 
-def _begun_before(user: User, filename: str, size: int, key: str) -> Transfer | None:
+def _begun_before(user: User, filename: str, size: int, about: dict[str, Any], key: str) -> Transfer | None:
     first = Transfer.objects.filter(user=user, idempotency_key=key).first() if key else None
-    if first and (first.filename, first.size) != (filename, size):
+    pairs = (
+        [(each.get("workload"), each.get("device_model")) for each in (first.about, about)] if first else []
+    )
+    if first and ((first.filename, first.size) != (filename, size) or pairs[0] != pairs[1]):
         raise Conflict(f"The Idempotency-Key {key!r} came with another file before, {first.filename}.")
+    if first and first.upload and first.upload.state in GONE:
+        first.delete()  # what it brought was taken away again, so the key begins anew
+        return None
     return first

@@ -179,20 +179,27 @@ def _step(upload: Upload, user: User, allowed: tuple[State, ...], **fields: Any)
 
 
 def _sent_before(upload: Upload) -> Upload | None:
-    by_key = Upload.objects.filter(uploader=upload.uploader, idempotency_key=upload.idempotency_key).first()
-    if not upload.idempotency_key or by_key is None:
-        same = ("sha256", "workload", "device_model")
-        content = {name: getattr(upload, name) for name in same}
-        first = Upload.objects.filter(**content).exclude(state__in=GONE).first()
-        if first and first.run_id != upload.run_id:
-            raise Conflict(f"This file came before, as upload {first.pk} for another run. Undo that first.")
-        return first
-    if by_key.sha256 != upload.sha256:
-        raise Conflict(
-            f"The Idempotency-Key {upload.idempotency_key!r} came with another file before, "
-            f"{by_key.filename}. Take a new key for a new file."
-        )
-    return by_key
+    content = {name: getattr(upload, name) for name in ("sha256", "workload", "device_model")}
+    if by_key := _by_key(upload):
+        if any(getattr(by_key, name) != value for name, value in content.items()):
+            raise Conflict(
+                f"The Idempotency-Key {upload.idempotency_key!r} came with another file before, "
+                f"or for another workload or device model: {by_key.filename}. Take a new key for a new file."
+            )
+        if by_key.state not in GONE:
+            return by_key
+        # Nothing is left of what the key stood for, so it stands for this file from now on.
+        Upload.objects.filter(pk=by_key.pk).update(idempotency_key="")
+    first = Upload.objects.filter(**content).exclude(state__in=GONE).first()
+    if first and first.run_id != upload.run_id:
+        raise Conflict(f"This file came before, as upload {first.pk} for another run. Undo that first.")
+    return first
+
+
+def _by_key(upload: Upload) -> Upload | None:
+    if not upload.idempotency_key:
+        return None
+    return Upload.objects.filter(uploader=upload.uploader, idempotency_key=upload.idempotency_key).first()
 
 
 def _interval(value: Any) -> float:

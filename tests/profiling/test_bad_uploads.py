@@ -1,6 +1,7 @@
 """Bad files through the whole door: each ends with a clear answer, and without a run."""
 
 import gzip
+import io
 import json
 import os
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from django.test import RequestFactory
 
+from jetsonlab.wsgi import application
 from profiling.models import Run, Upload
 from profiling.receiving import ReceivedFile, incoming_folder, received
 from profiling.services.imports import upload_work
@@ -118,6 +121,20 @@ def test_a_transfer_takes_no_more_than_was_announced(api, resnet, orin, sparse):
     assert "1,048,576" in answer.json()["detail"]
     assert sparse.tell() <= 2 << 20
     assert sum(part.stat().st_size for part in incoming_folder().iterdir()) <= 1 << 20
+
+
+@pytest.mark.parametrize("form", [False, True], ids=["the body itself", "a form"])
+def test_a_file_whose_connection_died_between_two_lines_is_no_upload(api, resnet, orin, form):
+    content = HEADER + GOOD
+    kind = "multipart/form-data; boundary=x" if form else "text/csv"
+    if form:
+        content = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n' + content
+    head = {"CONTENT_LENGTH": str(len(content) + 100), "wsgi.input": io.BytesIO(content), **api._credentials}
+    request = RequestFactory().generic("POST", RAW, b"", kind, **head)
+    answers = []
+    body = b"".join(application(request.environ, lambda status, headers: answers.append(status)))
+    assert (answers, Upload.objects.count()) == (["400 Bad Request"], 0), body
+    assert b"100 bytes too early" in body
 
 
 MODE = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600, "time_ms": 5, "power_w": 5}

@@ -57,6 +57,17 @@ def test_a_piece_for_another_byte_is_refused_and_told_the_right_one(api, begun):
     assert (answer.status_code, answer.json()["offset"]) == (409, 30)
 
 
+def test_a_key_whose_upload_was_undone_begins_a_new_transfer(api):
+    headers = {"Idempotency-Key": "k"}
+    address = api.post(URL, ASKED, format="json", headers=headers)["Location"]
+    upload = patch(api, address, 0, FILE).json()["upload"]
+    upload_work(upload_id=upload)
+    api.post(f"/api/v1/uploads/{upload}/undo/")
+    again = api.post(URL, ASKED, format="json", headers=headers)
+    assert (again.status_code, again.json()["offset"]) == (201, 0)
+    assert patch(api, again["Location"], 0, FILE).json()["upload"] != upload
+
+
 def test_what_came_before_the_connection_died_is_kept(begun):
     def dying():
         yield FILE[:10]

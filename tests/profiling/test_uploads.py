@@ -171,6 +171,24 @@ def test_the_same_file_for_another_workload_is_another_upload(worked, send, resn
     assert send(GOOD, workload=other)[1]
 
 
+def test_a_key_whose_upload_was_undone_brings_the_file_in_again(send, eng):
+    first, _ = send(GOOD, idempotency_key="k")
+    upload_work(upload_id=first.pk)
+    upload_undo(upload=first, user=eng)
+    again, new = send(GOOD, idempotency_key="k")
+    upload_work(upload_id=again.pk)
+    assert (new, again.pk != first.pk, Run.objects.count()) == (True, True, 2)
+    assert send(GOOD, idempotency_key="k") == (again, False)
+
+
+def test_a_key_stands_for_one_workload_only(send, resnet):
+    send(GOOD, idempotency_key="k")
+    resnet.pk, resnet.slug, resnet.name = None, "other", "Other"
+    resnet.save()
+    with pytest.raises(Conflict, match="for another workload"):
+        send(GOOD, idempotency_key="k", workload=resnet)
+
+
 def test_an_idempotency_key_answers_with_its_first_upload(send):
     first, _ = send(GOOD, idempotency_key="k")
     assert send(GOOD, idempotency_key="k") == (first, False)

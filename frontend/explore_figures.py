@@ -9,6 +9,7 @@ from frontend.charts import Figure, layout, rounded
 from frontend.explore_form import MOST_OUTLIERS, Explored
 from frontend.plan_extras_form import KNOB_LABELS
 from frontend.plan_figures import LOW_TO_HIGH, UNITS, knob_title, knob_values, log_bar, quantity_title
+from frontend.wording import significant
 from profiling.knobs import KNOB_NAMES
 from profiling.selectors.exploring import SETTINGS
 from profiling.variability import Curve, percent
@@ -49,6 +50,31 @@ def _cells(chosen: dict[str, Any], grid: dict[str, Any], z: Any, told: Any, word
     return base | {"xgap": 1, "ygap": 1}
 
 
+def distribution_figure(seen: Explored) -> Figure:
+    factor = UNITS[seen.quantity][1]
+    counts, ends = seen.histogram
+    ends = ends / factor
+    bars: Figure = {
+        "type": "bar",
+        "x": rounded((ends[:-1] + ends[1:]) / 2),
+        "y": counts.tolist(),
+        "width": rounded(np.diff(ends)),
+        "customdata": [rounded(pair) for pair in zip(ends[:-1], ends[1:], strict=True)],
+        "hovertemplate": f"%{{customdata[0]}} to %{{customdata[1]}} {UNITS[seen.quantity][0]}<br>"
+        "<b>%{y} runs</b><extra></extra>",
+        "marker": {"color": seen.role},
+        "showlegend": False,
+    }
+    return {"data": [bars], "layout": layout(quantity_title(seen.quantity), "runs")}
+
+
+def distribution_words(seen: Explored) -> str:
+    unit, factor = UNITS[seen.quantity]
+    names = ("least", "lower quartile", "median", "upper quartile", "largest")
+    told = zip(names, seen.quartiles, strict=True)
+    return ", ".join(f"{name} {significant(value / factor, 4)} {unit}" for name, value in told)
+
+
 def curve_figures(seen: Explored) -> list[tuple[str, Figure]]:
     """One for each knob, all of the same height; bars reach from the least to the largest repeat."""
     factor = UNITS[seen.quantity][1]
@@ -78,14 +104,19 @@ def _curve(seen: Explored, curve: Curve, top: float) -> Figure:
 
 
 def repeats_figure(seen: Explored) -> Figure | None:
-    """The modes with most repeats, the most repeated first."""
-    modes = seen.sample.modes
+    """The modes of one board with most repeats, the most repeated first."""
+    modes, boards = seen.sample.places, seen.sample.board_names()
     often = [
         place for place in np.argsort(-modes.count, kind="stable")[:MOST_VIOLINS] if modes.count[place] > 1
     ]
     shown = percent(seen.departures)
+    several = len(np.unique(seen.sample.boards)) > 1
+    named = {
+        place: [mode_words(modes.settings[place]), *([boards.get(modes.settings[place][-1], "?")] * several)]
+        for place in often
+    }
     violins = [
-        _violin(mode_words(modes.settings[place]), shown[modes.of_run == place], seen.role) for place in often
+        _violin("<br>".join(words), shown[modes.of_run == place], seen.role) for place, words in named.items()
     ]
     return _violins(violins, "from the mode's median, %") if violins else None
 
@@ -102,6 +133,7 @@ def _violin(name: str, values: Any, role: str) -> Figure:
         "name": name,
         "y": rounded(values),
         "box": {"visible": True},
+        "spanmode": "hard",  # no violin reaches where nothing was measured
         "line": {"color": role, "width": 1},
         "fillcolor": "--band",
         "showlegend": False,
@@ -141,6 +173,13 @@ def _grid_rows(grid: dict[str, Any], cells: Any, last: Any) -> Iterator[list[Any
     for row, up in enumerate(grid["y"]):
         for column, across in enumerate(grid["x"]):
             yield [across, up, cells[row][column], last(row, column)]
+
+
+def distribution_rows(seen: Explored) -> Iterator[list[Any]]:
+    yield [f"{seen.quantity}_from", f"{seen.quantity}_to", "runs"]
+    if len(seen.sample):
+        counts, ends = (each.tolist() for each in seen.histogram)
+        yield from map(list, zip(ends[:-1], ends[1:], counts, strict=True))
 
 
 def curve_rows(seen: Explored) -> Iterator[list[Any]]:
@@ -196,6 +235,7 @@ def outlier_cells(seen: Explored) -> list[dict[str, Any]]:
 TABLES = {
     "coverage": coverage_rows,
     "map": map_rows,
+    "distribution": distribution_rows,
     "curves": curve_rows,
     "repeats": repeat_rows,
     "boards": board_rows,

@@ -1,5 +1,6 @@
 """What the page Explore is asked beside the filters of runs, as it stands in the address."""
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from django.http import QueryDict
 from frontend.plan_extras_form import KNOB_LABELS, QUANTITY_LABELS
 from profiling.knobs import Knobs
 from profiling.models import Run
-from profiling.selectors.exploring import Group, Sample, coverage, run_groups, run_sample
+from profiling.selectors.exploring import Group, Sample, coverage, left_out_of_fitting, run_groups, run_sample
 from profiling.selectors.heat import USUAL_HEAT, heat_map
 from profiling.variability import (
     Curve,
@@ -27,7 +28,7 @@ from profiling.variability import (
 
 REST = {"min": "where it is least", "mean": "on average", "max": "where it is largest"}
 OWN = ("group", *USUAL_HEAT)
-MOST_OUTLIERS = 100
+MOST_OUTLIERS, MOST_STEPS = 100, 60
 
 
 class ExploreForm(forms.Form):
@@ -38,9 +39,7 @@ class ExploreForm(forms.Form):
     of = forms.ChoiceField(label="other knobs", choices=list(REST.items()))
 
     def __init__(self, asked: Mapping[str, str], groups: list[Group]) -> None:
-        super().__init__(
-            {"group": "", **USUAL_HEAT, **{name: asked[name] for name in OWN if asked.get(name)}}
-        )
+        super().__init__({"group": "", **USUAL_HEAT, **asked})
         choices = [(group.key, group_words(group)) for group in groups]
         self.fields["group"].choices = choices  # type: ignore[attr-defined]
 
@@ -60,7 +59,11 @@ class Explored:
 
     def __init__(self, runs: QuerySet[Run], asked: QueryDict) -> None:
         self.runs, self.groups = runs, run_groups(runs)
-        self.form = ExploreForm(asked, self.groups)
+        wanted = asked.get("group", "")
+        # Filters were changed and left nothing of the group looked at before.
+        self.gone = wanted if all(group.key != wanted for group in self.groups) else ""
+        names = [name for name in OWN if asked.get(name) and not (self.gone and name == "group")]
+        self.form = ExploreForm({name: str(asked[name]) for name in names}, self.groups)
         self.valid = self.form.is_valid() and bool(self.groups)
 
     @cached_property
@@ -106,12 +109,12 @@ class Explored:
 
     @cached_property
     def departures(self) -> Any:
-        return repeat_departures(self.sample.modes, self.sample.values)
+        return repeat_departures(self.sample.places, self.sample.values)
 
     @cached_property
     def spread(self) -> dict[str, Any] | None:
-        """Of the modes measured more than once, on whichever board; None where none was."""
-        shares = coefficients_of_variation(self.sample.modes, self.sample.values)
+        """Of the modes that one board measured more than once; None where none did."""
+        shares = coefficients_of_variation(self.sample.places, self.sample.values)
         if not len(shares):
             return None
         ends = 100 * np.percentile(shares, [50, 90, 100])
@@ -126,4 +129,20 @@ class Explored:
 
     @cached_property
     def outliers(self) -> list[Outlier]:
-        return outliers(self.sample.modes, self.sample.values, one_way=self.quantity != "energy_mj")
+        sample = self.sample
+        return outliers(sample.modes, sample.places, sample.values, one_way=self.quantity != "energy_mj")
+
+    @cached_property
+    def quartiles(self) -> list[float]:
+        """Least, lower quartile, median, upper quartile and largest of the values, as stored."""
+        return np.percentile(self.sample.values, [0, 25, 50, 75, 100]).tolist()
+
+    @cached_property
+    def histogram(self) -> tuple[Any, Any]:
+        """Runs in each step of the values (n,), and the ends of the steps (n + 1,), as stored."""
+        steps = min(MOST_STEPS, math.ceil(math.sqrt(len(self.sample))))
+        return np.histogram(self.sample.values, bins=steps)
+
+    @cached_property
+    def flagged(self) -> int:
+        return left_out_of_fitting(self.group.only(self.runs))

@@ -1,6 +1,7 @@
 """What a set of runs says of itself: how far repeats spread, boards differ, and which runs stand out.
 
-Settings are rows of cores, cpu_khz, gpu_khz, mem_khz, minibatch, -1 where not known; values are positive.
+Settings are rows of cores, cpu_khz, gpu_khz, mem_khz, minibatch, -1 where not known, and may end with the
+board; values are positive.
 Departures are told in %, of logarithms: 100 · (exp(d) - 1). See docs/science.md, "Spread and outliers".
 """
 
@@ -152,10 +153,11 @@ def odd_modes(modes: Modes) -> dict[int, float]:
         logs[far] = np.nan
 
 
-def outliers(modes: Modes, values: FloatArray, one_way: bool = True) -> list[Outlier]:
+def outliers(modes: Modes, places: Modes, values: FloatArray, one_way: bool = True) -> list[Outlier]:
     """Runs that depart by more than 5 robust standard deviations, and 5 %, from the other repeats of their
-    mode (of three or more) or from the neighbouring modes. Farthest first, each run once.
+    mode on their board (of three or more) or from the neighbouring modes. Farthest first, each run once.
 
+    places: the modes of each board by itself, since a slower board's runs are no outliers.
     one_way: the quantity follows each knob one way, as time and power do and energy does not.
     """
     found: dict[int, Outlier] = {}
@@ -163,10 +165,10 @@ def outliers(modes: Modes, values: FloatArray, one_way: bool = True) -> list[Out
         expected = float(modes.median[mode] / np.exp(departure))
         for run in np.flatnonzero(modes.of_run == mode).tolist():
             found[run] = _outlier(run, values, expected, "neighbours")
-    repeats = repeat_departures(modes, values)
-    repeats[modes.count[modes.of_run] < 3] = np.nan
+    repeats = repeat_departures(places, values)
+    repeats[places.count[places.of_run] < 3] = np.nan
     for run in np.flatnonzero(_stands_out(repeats)).tolist():
-        found[run] = _outlier(run, values, float(modes.median[modes.of_run[run]]), "repeats")
+        found[run] = _outlier(run, values, float(places.median[places.of_run[run]]), "repeats")
     return sorted(found.values(), key=lambda each: -abs(np.log1p(each.departure_pct / 100)))
 
 

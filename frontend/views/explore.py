@@ -4,13 +4,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.gzip import gzip_page
 
-from frontend.browsing import Browse, hidden_fields
+from frontend.browsing import Browse, address, hidden_fields
 from frontend.csv_files import csv_answer
 from frontend.explore_figures import (
     TABLES,
     boards_figure,
     coverage_figure,
     curve_figures,
+    distribution_figure,
+    distribution_words,
     map_figure,
     outlier_cells,
     repeats_figure,
@@ -31,6 +33,7 @@ def explore_page(request: HttpRequest) -> HttpResponse:
         "seen": seen,
         "kept": [(name, request.GET[name]) for name in OWN if request.GET.get(name)],
         "kept_filters": hidden_fields(request.GET, [*OWN]),
+        "without_flags": address(request.GET, flagged="false"),
         **form_context(request.GET, chosen, counts),
         **(_figures(seen) if seen.valid and len(seen.sample) else {}),
     }
@@ -41,6 +44,8 @@ def _figures(seen: Explored) -> dict[str, Any]:
     return {
         "coverage": coverage_figure(seen),
         "map": map_figure(seen) if seen.map["x"] else None,
+        "distribution": distribution_figure(seen),
+        "distribution_words": distribution_words(seen),
         "curves": curve_figures(seen),
         "repeats": repeats_figure(seen),
         "boards": boards_figure(seen),
@@ -55,4 +60,6 @@ def explore_file(request: HttpRequest, name: str) -> HttpResponse:
         raise NotFound(f"Explore has no plot {name}; it has {', '.join(TABLES)}.")
     if not seen.valid:
         raise InvalidInput("; ".join(str(said[0]) for said in seen.form.errors.values()) or "No run is left.")
+    if seen.gone:
+        raise InvalidInput(f"None of these runs is of {seen.gone}.")
     return csv_answer(f"{name}-{seen.group.key}", TABLES[name](seen))

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, F, Max, Min, QuerySet
 
 from profiling.knobs import KNOB_NAMES
 from profiling.models import Device, DeviceModel, Run, Workload
+from profiling.selectors.runs import EXCLUDING_BITS
 from profiling.variability import FloatArray, IntArray, Modes, modes_of
 
 MOST_RUNS = 50_000
@@ -65,10 +66,17 @@ def _cells(runs: QuerySet[Run]) -> list[tuple[int, int, bool, int, int]]:
     return cells
 
 
+def left_out_of_fitting(runs: QuerySet[Run]) -> int:
+    """How many carry a flag for which no predictor is fitted to them."""
+    plain = runs.select_related(None).defer(None).order_by()
+    return plain.annotate(bad=F("flag_bits").bitand(EXCLUDING_BITS)).filter(bad__gt=0).count()
+
+
 @dataclass(frozen=True)
 class Sample:
     """The newest runs of a group in which the quantity is known: settings (n, 5) with -1 for unknown,
-    values (n,) as stored, boards (n,) with 0 for unknown."""
+    values (n,) as stored, boards (n,) with 0 for unknown. modes: of all boards together; places: each mode on
+    each board, whose settings (m, 6) end with the board."""
 
     quantity: str
     ids: IntArray
@@ -76,6 +84,7 @@ class Sample:
     values: FloatArray
     boards: IntArray
     modes: Modes
+    places: Modes
     cut: bool
 
     def __len__(self) -> int:
@@ -93,9 +102,9 @@ def run_sample(runs: QuerySet[Run], group: Group, quantity: str) -> Sample:
     numbers = np.array(whole[:MOST_RUNS], dtype=np.int64).reshape(-1, 2 + len(SETTINGS))
     values = np.array([row[-1] for row in rows][:MOST_RUNS], dtype=float)
     settings = numbers[:, 2:]
-    modes = modes_of(settings, values)
     boards = numbers[:, 1].clip(0)
-    return Sample(quantity, numbers[:, 0], settings, values, boards, modes, len(whole) > MOST_RUNS)
+    modes, places = modes_of(settings, values), modes_of(np.column_stack([settings, boards]), values)
+    return Sample(quantity, numbers[:, 0], settings, values, boards, modes, places, len(whole) > MOST_RUNS)
 
 
 def coverage(sample: Sample, board: DeviceModel, x: str, y: str) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def edges(mode):
 def test_one_wrong_run_inside_the_grid_is_the_only_outlier(place, factor):
     values = law(GRID)
     values[place] *= factor
-    found = outliers(modes_of(GRID, values), values)
+    found = outliers(modes_of(GRID, values), modes_of(GRID, values), values)
     if edges(GRID[place]) >= 2:
         assert [each.run for each in found] == [place]
         assert np.sign(found[0].departure_pct) == np.sign(factor - 1)
@@ -110,10 +110,20 @@ def test_one_wrong_run_inside_the_grid_is_the_only_outlier(place, factor):
 
 def test_a_repeat_that_departs_from_the_others_stands_out():
     values = np.array([100.0, 101.0, 99.0, 100.5, 150.0])
-    found = outliers(modes_of(np.tile(GRID[:1], (5, 1)), values), values)
+    same = modes_of(np.tile(GRID[:1], (5, 1)), values)
+    found = outliers(same, same, values)
     assert [(each.run, each.rule, each.expected) for each in found] == [(4, "repeats", 100.5)]
 
 
 def test_small_scatter_is_no_outlier():
     values = law(GRID) * np.random.default_rng(3).normal(1, 0.01, len(GRID))
-    assert outliers(modes_of(GRID, values), values) == []
+    assert outliers(modes_of(GRID, values), modes_of(GRID, values), values) == []
+
+
+def test_the_runs_of_a_slower_board_are_no_outliers_among_those_of_a_faster_one():
+    values, boards = np.array([100.0, 101, 99, 100, 130, 131, 129]), np.array([1, 1, 1, 1, 2, 2, 2])
+    settings = np.tile(GRID[:1], (7, 1))
+    places = modes_of(np.column_stack([settings, boards]), values)
+    assert outliers(modes_of(settings, values), places, values) == []
+    assert len(coefficients_of_variation(places, values)) == 2
+    assert coefficients_of_variation(places, values).max() < 0.01

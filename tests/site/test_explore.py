@@ -9,7 +9,7 @@ from profiling.models import Device, Run
 from tests.modeling.conftest import truth
 
 URL = "/runs/explore/"
-TABLES = ("coverage", "map", "curves", "repeats", "boards", "outliers")
+TABLES = ("coverage", "map", "distribution", "curves", "repeats", "boards", "outliers")
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_without_runs_it_says_how_to_get_some(browser, db):
 
 def test_every_plot_is_there_and_labelled(browser, runs):
     page = browser.get(URL).content.decode()
-    for name in ("coverage", "map", "curve-1", "repeats", "boards"):
+    for name in ("coverage", "map", "distribution", "curve-1", "boards"):
         assert f'data-plot="{name}"' in page
     assert "36 of 36 modes" in page
     assert "from an emulated board" not in page
@@ -72,13 +72,54 @@ def test_curves_hold_the_other_knobs(browser, runs):
     assert {(row["cpu_khz"], row["gpu_khz"]) for row in cores} == {("2201600", "1300500")}
 
 
-def test_boards_and_repeats_tell_the_slower_board(browser, runs):
+def test_boards_tell_the_slower_board(browser, runs):
     by_board = {row["board"]: float(row["departure_pct"]) for row in table(browser, "boards")}
     assert by_board["Desk 2"] == pytest.approx(-by_board["Desk 1"], rel=0.05)
-    assert len(table(browser, "repeats")) == 12
-    spread = browser.get(URL).context["seen"].spread
-    assert spread["modes"] == 6
-    assert spread["median"] == pytest.approx(100 * 0.04 / 2**0.5 / 1.02, rel=1e-6)
+
+
+def test_two_boards_that_measure_a_mode_once_each_are_no_repeats(browser, runs):
+    assert "No mode was measured twice on the same board" in browser.get(URL).content.decode()
+    assert table(browser, "repeats") == []
+
+
+def test_repeats_are_those_of_one_board(browser, runs):
+    again = Run.objects.filter(device__slug="desk-2").earliest("id")
+    first_ms, again.pk, again._state.adding = again.time_ms, None, True
+    again.time_ms = first_ms * 1.04
+    again.save()
+    assert len(table(browser, "repeats")) == 2
+    seen = browser.get(URL).context["seen"]
+    assert seen.spread["modes"] == 1
+    assert seen.spread["median"] == pytest.approx(100 * 0.04 / 2**0.5 / 1.02, rel=1e-6)
+    assert "Desk 2" in browser.get(URL).content.decode()
+
+
+def test_the_distribution_has_every_run_once(browser, runs):
+    rows = table(browser, "distribution")
+    assert sum(int(row["runs"]) for row in rows) == 42
+    times = Run.objects.values_list("time_ms", flat=True)
+    assert float(rows[0]["time_ms_from"]) == pytest.approx(min(times))
+    assert float(rows[-1]["time_ms_to"]) == pytest.approx(max(times))
+    assert f"Least {min(times):.1f}" in browser.get(URL).content.decode()
+
+
+def test_runs_that_fitting_leaves_out_are_counted_with_the_way_to_leave_them_out(browser, runs):
+    assert "a flag for which" not in browser.get(URL).content.decode()
+    first, second = Run.objects.all()[:2]
+    Run.objects.filter(pk=first.pk).update(flags=["throttled"])
+    Run.objects.filter(pk=second.pk).update(flags=["hot"])
+    page = browser.get(URL).content.decode()
+    assert "1 of these runs carries a flag for which no predictor is fitted to it" in page
+    assert 'href="?flagged=false"' in page
+    assert len(browser.get(URL, {"flagged": "false"}).context["seen"].sample) == 40
+
+
+def test_a_group_that_the_filters_left_empty_gives_way_and_is_named(browser, runs):
+    asked = {"group": "bert~orin-mini~16~measured", "cores": 2}
+    page = browser.get(URL, asked).content.decode()
+    assert "None of these runs is of bert~orin-mini~16~measured. Shown is ResNet-18" in page
+    assert 'data-plot="map"' in page
+    assert browser.get(f"{URL}map.csv", asked).status_code == 400
 
 
 def test_a_run_that_stands_out_is_named(browser, runs, orin):

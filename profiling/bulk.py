@@ -63,7 +63,7 @@ def _insert(table: str, rows: pa.Table, shared: Mapping[str, Any]) -> None:
     width, name = rows.num_columns, connection.ops.quote_name
     cells: list[Any] = [None] * (width * len(rows))
     for place, column in enumerate(rows.columns):
-        cells[place::width] = column.to_pandas(integer_object_nulls=True).tolist()  # NaN is NULL to SQLite
+        cells[place::width] = column.to_pylist()
     head = f"INSERT INTO {name(table)} ({', '.join(map(name, [*rows.column_names, *shared]))}) VALUES "  # noqa: S608
     row = ", ".join(["%s"] * width + [_literal(as_stored(value)) for value in shared.values()])
     step = connection.features.max_query_params // width * width

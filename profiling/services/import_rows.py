@@ -38,11 +38,13 @@ def parsed_rows(*, upload: Upload, parsed: Parsed) -> Iterator[RunRows]:
     """A run a line, some at a time, in the order of their modes: an index filled in its own order is
     written once, and not page by page all over."""
     shared, mode_ids = _shared(upload), _mode_ids(upload)
-    order = _order(parsed.rows)
+    ranks = _ranks(upload, parsed.rows)
+    order = np.argsort(ranks, kind="stable")
     for start in range(0, len(order), ROWS_AT_ONCE):
         places = order[start : start + ROWS_AT_ONCE]
         rows, extras = parsed.rows.iloc[places], parsed.extras.iloc[places]
-        columns = _measured(_given(rows), upload, parsed.unknown, mode_ids)
+        columns = _measured(_given(rows), upload, parsed.unknown)
+        columns["power_mode_id"] = pa.array(mode_ids[ranks[places]], pa.int64(), from_pandas=True)
         found, kept = adopted(pa.Table.from_pandas(extras, preserve_index=False))
         columns |= {"line": pa.array(rows["line"].to_numpy()), "extra": extra_json(kept, len(rows)), **found}
         alike = {name: columns.pop(name)[0].as_py() for name in OFTEN_ALIKE if _is_one(columns[name])}
@@ -90,17 +92,20 @@ def _given(rows: pd.DataFrame) -> dict[str, FloatArray]:
     }
 
 
-def _order(rows: pd.DataFrame) -> NDArray[np.intp]:
-    known = [rows[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in WHOLE if name in rows]
-    return np.lexsort(known[::-1]) if known else np.arange(len(rows))
+def _ranks(upload: Upload, rows: pd.DataFrame) -> NDArray[np.int64]:
+    """The place of each row's mode among its board's (n,), -1 where a knob is unknown."""
+    assert upload.device_model is not None  # upload_receive asks for it
+    if any(name not in rows for name in KNOB_NAMES):
+        return np.full(len(rows), -1)
+    knobs = [rows[name].to_numpy(dtype=np.int64, na_value=-1) for name in KNOB_NAMES]
+    return upload.device_model.ranges.ranks(np.stack(knobs, axis=1))
 
 
 def _measured(
-    given: dict[str, FloatArray], upload: Upload, unknown: Mapping[str, str], mode_ids: FloatArray
+    given: dict[str, FloatArray], upload: Upload, unknown: Mapping[str, str]
 ) -> dict[str, pa.Array]:
-    workload, board = upload.workload, upload.device_model
-    assert workload is not None  # upload_receive asks for both
-    assert board is not None
+    workload = upload.workload
+    assert workload is not None  # upload_receive asks for it
     fields = dict(given)
     throughput = fields.pop("throughput_per_s")
     no_size = np.isnan(given["minibatch"])
@@ -117,8 +122,6 @@ def _measured(
         name: pa.array(values, pa.int64() if name in WHOLE else pa.float64(), from_pandas=True)
         for name, values in fields.items()
     }
-    ranks = board.ranges.ranks(np.stack([np.nan_to_num(given[name], nan=-1) for name in KNOB_NAMES], axis=1))
-    columns["power_mode_id"] = pa.array(mode_ids[ranks], pa.int64(), from_pandas=True)
     return columns | {"provenance": _reasons(why_known), "unknowns": _reasons(why_unknown)}
 
 

@@ -92,9 +92,9 @@ class RunSerializer(serializers.ModelSerializer):
     def get_provenance(self, run: Run) -> dict[str, Any]:
         upload = run.upload
         if upload is None:
-            return run.provenance
+            return run.origin
         return {
-            **run.provenance,
+            **run.origin,
             "upload": upload.pk,
             "file": upload.filename,
             "sha256": upload.sha256,

@@ -172,7 +172,7 @@ SHOWN_ELSEWHERE = {"why", "window_start_s", "window_end_s", "untold", "upload", 
 def circumstances(run: Any) -> list[tuple[str, str]]:
     """Provenance and what else the source told, in words; unknown with its reason."""
     untold = run.provenance.get("untold") or {}
-    told = {**run.provenance, **run.extra}
+    told = {**run.origin, **run.extra}
     return [
         (in_words(name), unknown(untold.get(name, "")) if value is None else plainly(value))
         for name, value in told.items()

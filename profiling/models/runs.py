@@ -170,6 +170,14 @@ class Run(models.Model):
         return f"run {self.pk}: {self.workload_id} at {self.knobs or 'partly unknown knobs'}"
 
     @property
+    def origin(self) -> dict[str, Any]:
+        """Its provenance, with what its upload says of all its runs."""
+        whole_file = self.upload.provenance if self.upload else {}
+        return {name: how for name, how in whole_file.items() if getattr(self, name) is not None} | (
+            self.provenance
+        )
+
+    @property
     def knobs(self) -> Knobs | None:
         values = (self.cores, self.cpu_khz, self.gpu_khz, self.mem_khz)
         return None if None in values else Knobs(*values)  # type: ignore[arg-type]

@@ -57,6 +57,9 @@ class Upload(models.Model):
     state_since = models.DateTimeField(null=True, blank=True, help_text="when its worker began this step")
     format = models.CharField(max_length=40, blank=True)
     mapping = models.JSONField(null=True, blank=True, help_text="which column is what, and in which unit")
+    provenance = models.JSONField(
+        default=dict, blank=True, help_text="how fields that the file lacks were worked out, of all its runs"
+    )
     proposal = models.JSONField(
         null=True, blank=True, help_text="what the columns seem to be, and what to ask"
     )

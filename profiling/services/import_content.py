@@ -12,7 +12,7 @@ from profiling.errors import InvalidInput
 from profiling.formats import Log, Parsed, Problem, Runs
 from profiling.models import Run, Telemetry, Upload
 from profiling.services.import_log import log_chunks, log_run
-from profiling.services.import_rows import parsed_rows, parsed_runs
+from profiling.services.import_rows import parsed_rows, parsed_runs, whole_file_provenance
 from profiling.services.import_runs import folder_facts, folder_telemetry
 
 
@@ -31,6 +31,7 @@ class Content:
     problem_count: int
     notes: list[Problem]
     mapping: dict[str, Any] | None = None
+    provenance: dict[str, str] = field(default_factory=dict)
     write: Callable[[], Iterator[int]] = field(default=lambda: iter(()))
     run_count: int = 0
     attached: list[Telemetry] = field(default_factory=list)
@@ -55,6 +56,7 @@ def _of_table(parsed: Parsed, write: Callable[[], Iterator[int]]) -> Content:
         problem_count=parsed.problem_count,
         notes=parsed.notes,
         mapping=parsed.mapping.to_json(),
+        provenance=whole_file_provenance(parsed),
         write=write,
         run_count=len(parsed),
     )

@@ -23,6 +23,11 @@ MEASURED = ("time_ms", "power_mw", "energy_mj")
 GIVEN = (*KNOB_NAMES, "minibatch", *MEASURED, "throughput_per_s")
 WHOLE = (*KNOB_NAMES, "minibatch")
 EMPTY = "empty in the file"
+WORKED_OUT = {
+    "minibatch": "the workload's; the file names none",
+    "time_ms": "minibatch size / samples per second",
+    "energy_mj": "time × power",
+}
 AS_JSON = ("flags", "unknowns", "extra", "provenance")
 OFTEN_ALIKE = ("minibatch", "unknowns", "provenance")
 
@@ -34,6 +39,11 @@ class RunRows(NamedTuple):
     shared: dict[str, Any]
 
 
+def whole_file_provenance(parsed: Parsed) -> dict[str, str]:
+    """How the fields come about that the file has no column for, said once and not of each run."""
+    return {name: how for name, how in WORKED_OUT.items() if name not in parsed.rows}
+
+
 def parsed_rows(*, upload: Upload, parsed: Parsed) -> Iterator[RunRows]:
     """A run a line, some at a time, in the order of their modes: an index filled in its own order is
     written once, and not page by page all over."""
@@ -43,7 +53,7 @@ def parsed_rows(*, upload: Upload, parsed: Parsed) -> Iterator[RunRows]:
     for start in range(0, len(order), ROWS_AT_ONCE):
         places = order[start : start + ROWS_AT_ONCE]
         rows, extras = parsed.rows.iloc[places], parsed.extras.iloc[places]
-        columns = _measured(_given(rows), upload, parsed.unknown)
+        columns = _measured(rows, upload, parsed.unknown)
         columns["power_mode_id"] = pa.array(mode_ids[ranks[places]], pa.int64(), from_pandas=True)
         found, kept = adopted(pa.Table.from_pandas(extras, preserve_index=False))
         columns |= {"line": pa.array(rows["line"].to_numpy()), "extra": extra_json(kept, len(rows)), **found}
@@ -101,41 +111,40 @@ def _ranks(upload: Upload, rows: pd.DataFrame) -> NDArray[np.int64]:
     return upload.device_model.ranges.ranks(np.stack(knobs, axis=1))
 
 
-def _measured(
-    given: dict[str, FloatArray], upload: Upload, unknown: Mapping[str, str]
-) -> dict[str, pa.Array]:
+def _measured(rows: pd.DataFrame, upload: Upload, unknown: Mapping[str, str]) -> dict[str, pa.Array]:
     workload = upload.workload
     assert workload is not None  # upload_receive asks for it
+    given = _given(rows)
     fields = dict(given)
     throughput = fields.pop("throughput_per_s")
-    no_size = np.isnan(given["minibatch"])
-    fields["minibatch"] = np.where(no_size, workload.minibatch, given["minibatch"])
+    fields["minibatch"] = np.where(np.isnan(given["minibatch"]), workload.minibatch, given["minibatch"])
     fields["time_ms"] = _else(given["time_ms"], 1000 * fields["minibatch"] / throughput)
     fields["energy_mj"] = _else(given["energy_mj"], fields["time_ms"] * fields["power_mw"] / 1000)
     why_known = {
-        "minibatch": ("the workload's; the file names none", no_size),
-        "time_ms": ("minibatch size / samples per second", _filled("time_ms", given, fields)),
-        "energy_mj": ("time × power", _filled("energy_mj", given, fields)),
+        name: (how, np.isnan(given[name]) & ~np.isnan(fields[name]))
+        for name, how in WORKED_OUT.items()
+        if name in rows
     }
     why_unknown = {name: (unknown.get(name, EMPTY), np.isnan(values)) for name, values in fields.items()}
     columns = {
         name: pa.array(values, pa.int64() if name in WHOLE else pa.float64(), from_pandas=True)
         for name, values in fields.items()
     }
-    return columns | {"provenance": _reasons(why_known), "unknowns": _reasons(why_unknown)}
+    return columns | {
+        "provenance": _reasons(why_known, len(rows)),
+        "unknowns": _reasons(why_unknown, len(rows)),
+    }
 
 
 def _else(values: FloatArray, others: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), others, values)
 
 
-def _filled(name: str, before: dict[str, FloatArray], after: dict[str, FloatArray]) -> BoolArray:
-    return np.isnan(before[name]) & ~np.isnan(after[name])
-
-
-def _reasons(why: dict[str, tuple[str, BoolArray]]) -> pa.Array:
-    """The reasons that hold in each row as JSON (n,). why: field → reason, where it holds (n,)."""
-    codes = sum(holds.astype(np.int64) << place for place, (_, holds) in enumerate(why.values()))
+def _reasons(why: dict[str, tuple[str, BoolArray]], count: int) -> pa.Array:
+    """The reasons that hold in each row as JSON (count,). why: field → reason, where it holds (count,)."""
+    codes = np.zeros(count, dtype=np.int64)
+    for place, (_, holds) in enumerate(why.values()):
+        codes |= holds.astype(np.int64) << place
     distinct, places = np.unique(codes, return_inverse=True)
     texts = [
         json.dumps({name: why[name][0] for bit, name in enumerate(why) if code >> bit & 1})

@@ -193,6 +193,7 @@ def _report(upload: Upload, content: Content) -> None:
         report=upload.report,
         format=content.format,
         mapping=content.mapping or upload.mapping,
+        provenance=content.provenance,
         rows_total=content.line_count,
         problem_count=content.problem_count,
         problems=[problem._asdict() for problem in content.problems[:PROBLEMS_SHOWN]],

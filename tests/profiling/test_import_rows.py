@@ -68,8 +68,20 @@ def test_time_and_energy_are_worked_out_where_they_can_be(imported):
     imported(pa.table({**MODE, "fps": [160.0], "power_w": [10.0]}))
     run = Run.objects.get()
     assert (run.time_ms, run.energy_mj) == (100, 1000)
-    assert set(run.provenance) == {"minibatch", "time_ms", "energy_mj"}
+    assert set(run.origin) == {"minibatch", "time_ms", "energy_mj"}
     assert run.unknowns == {}
+
+
+def test_what_holds_of_all_runs_of_a_file_is_kept_once(imported):
+    imported(pa.table({**MEASURED, "energy_mj": pa.nulls(1, pa.float64())}))
+    run = Run.objects.get()
+    assert run.upload.provenance == {"minibatch": "the workload's; the file names none"}
+    assert run.provenance == {"energy_mj": "time × power"}
+
+
+def test_nothing_is_said_of_how_an_unknown_field_was_worked_out(imported):
+    imported(pa.table({**MODE, "time_ms": [100.0]}))
+    assert set(Run.objects.get().origin) == {"minibatch"}
 
 
 def test_runs_are_stored_in_the_order_of_their_modes_and_lead_back_to_their_lines(imported, monkeypatch):

@@ -12,12 +12,14 @@ from modeling.services.drift import drift_check
 from modeling.services.predictors import predictor_request, predictor_retry
 from profiling.errors import InvalidInput
 from profiling.models import Device
+from profiling.selectors.fitting import RULE, fitting
 
 UNDER_WAY = (Predictor.State.PENDING, Predictor.State.FITTING)
 
 
 def predictor_list_page(request: HttpRequest) -> HttpResponse:
     context = {"page": page_of(request, predictor_list()), "form": PredictorForm(initial=request.GET.dict())}
+    context["rule"] = RULE
     return render(request, "frontend/predictor/list.html", context)
 
 
@@ -31,6 +33,8 @@ def predictor_page(request: HtmxRequest, pk: int) -> HttpResponse:
         "boards": verifying_boards(device_model=predictor.device_model.slug, emulated=predictor.emulated),
         "figures": own_figures(predictor.card),
         "worst": worst_held_out(predictor.card),
+        "fitting": fitting(workload=predictor.workload, device_model=predictor.device_model),
+        "rule": RULE,
     }
     template = "frontend/predictor/_state.html" if request.htmx else "frontend/predictor/detail.html"
     return render(request, template, context)

@@ -10,6 +10,7 @@ from frontend.list_columns import WORKLOAD_COLUMNS, WORKLOAD_KINDS, WORKLOAD_WOR
 from frontend.small_lists import counted_facets, names_of, narrowed
 from modeling.selectors.predictors import predictor_list
 from profiling.models import SavedView, Workload
+from profiling.selectors.fitting import RULE
 from profiling.selectors.uploads import upload_list
 from profiling.selectors.workloads import workload_boards, workload_list, workloads_tell
 from profiling.services.workloads import workload_create, workload_update
@@ -34,6 +35,7 @@ def workload_page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "workload": workload,
         "boards": boards,
+        "rule": RULE,
         "uploads": upload_list().filter(workload=workload)[:20],
         "predictors": predictor_list().filter(workload=workload)[:10],
         "form": UploadForm(initial={"device_model": boards[0]["device_model__slug"] if boards else None}),

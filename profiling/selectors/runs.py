@@ -7,10 +7,12 @@ from django.db.models import Lookup, QuerySet
 from numpy.typing import NDArray
 
 from profiling.flags import BIT
+from profiling.knobs import KNOB_NAMES
 from profiling.models import DeviceModel, Run, Workload
 
 # The one rule for fitting: a complete run counts when its knobs, time and power are all known, it carries
 # none of these flags, and it is no emulation while the pair has real measurements.
+NEEDED = (*KNOB_NAMES, "time_ms", "power_mw")
 EXCLUDING_FLAGS = frozenset({"throttled", "unstable", "short", "few_power_samples", "dvfs_on"})
 EXCLUDING_BITS = sum(BIT[flag] for flag in EXCLUDING_FLAGS)
 
@@ -74,12 +76,7 @@ def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Ru
         workload=workload,
         device_model=device_model,
         state=Run.State.COMPLETE,
-        cores__isnull=False,
-        cpu_khz__isnull=False,
-        gpu_khz__isnull=False,
-        mem_khz__isnull=False,
-        time_ms__isnull=False,
-        power_mw__isnull=False,
+        **{f"{name}__isnull": False for name in NEEDED},
     )
 
 

@@ -5,6 +5,7 @@ from django.db.models import Aggregate, Count, Exists, Max, OuterRef, Q, QuerySe
 from django.db.models.functions import Coalesce
 
 from profiling.models import DeviceModel, Run, Workload
+from profiling.selectors.fitting import fittings
 
 
 def workload_list() -> QuerySet[Workload]:
@@ -44,13 +45,13 @@ def _told(rows: QuerySet[Any], by: str, value: Aggregate) -> Subquery:
 
 
 def workload_boards(workload: Workload) -> list[dict[str, Any]]:
-    """What was measured of a workload, a row for each device model."""
-    names = ("device_model__slug", "device_model__name")
+    """What was measured of a workload, a row for each device model, with what fitting takes of it."""
+    names = ("device_model", "device_model__slug", "device_model__name")
     runs = Run.objects.filter(workload=workload, state=Run.State.COMPLETE).order_by("device_model__name")
-    return list(
-        runs.values(*names).annotate(
-            run_count=Count("id"),
-            emulated_count=Count("id", filter=Q(emulated=True)),
-            last=Max("created"),
-        )
+    rows = runs.values(*names).annotate(
+        run_count=Count("id"),
+        emulated_count=Count("id", filter=Q(emulated=True)),
+        last=Max("created"),
     )
+    taken = fittings(workload=workload)
+    return [{**row, "fitting": taken[row["device_model"]]} for row in rows]

@@ -5,6 +5,8 @@ from frontend.predictor_charts import own_figures, worst_held_out
 from frontend.templatetags.lab import signed
 from modeling.models import PredictionSet, Predictor
 from modeling.services.prediction_sets import prediction_sets_check
+from profiling.models import Run
+from profiling.selectors.fitting import RULE
 
 
 def page_of(browser, predictor):
@@ -47,6 +49,14 @@ def test_an_unknown_error_is_a_dash_not_a_zero(browser, measure, fit, resnet):
 def test_older_cards_still_show(browser, ready, card):
     Predictor.objects.update(card={**card, "rows": 8})
     assert "How it was made</h2>" in page_of(browser, ready)
+
+
+def test_it_says_how_many_runs_the_fitting_rule_leaves_out(browser, ready, resnet):
+    first, *_ = Run.objects.filter(workload=resnet)
+    Run.objects.filter(pk=first.pk).update(flags=["unstable"])
+    page = page_of(browser, ready)
+    assert RULE in page
+    assert "1 unstable</a>" in page
 
 
 def test_a_bad_fit_is_said(browser, ready):

@@ -52,11 +52,16 @@ class RawBodyParser(FileUploadParser):
         named = parser_context["request"].query_params.get("filename")
         return named or super().get_filename(stream, media_type, parser_context) or "measurements"
 
-    def parse(self, stream: IO[Any], media_type: str | None, parser_context: Mapping[str, Any]) -> Any:
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
         try:
             return super().parse(stream, media_type, parser_context)
         except UnreadablePostError:  # the connection died, and what came of it is not waited for
-            for handler in parser_context["request"].upload_handlers:
+            for handler in (parser_context or {})["request"].upload_handlers:
                 handler.upload_interrupted()
             raise
 

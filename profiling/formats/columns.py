@@ -127,6 +127,7 @@ UNIT_WORDS = {
     "milliseconds": "ms",
     "usec": "us",
     "µs": "us",
+    "\u03bcs": "us",  # a Greek letter, not the micro sign
     "microseconds": "us",
     "nanoseconds": "ns",
     "minutes": "min",
@@ -138,7 +139,7 @@ UNIT_WORDS = {
     "joules": "J",
     "hertz": "Hz",
 }
-WORDS = re.compile(r"[A-Z]?[a-zµ]+\d*|[A-Z]+(?![a-z])\d*|\d+", re.UNICODE)
+WORDS = re.compile(r"[A-Z]?[a-zµ\u03bc]+\d*|[A-Z]+(?![a-z])\d*|\d+", re.UNICODE)
 
 
 class Recognised(NamedTuple):
@@ -163,20 +164,28 @@ def recognise(name: str) -> Recognised | None:
 
 def _recognise(name: str) -> Recognised | None:
     found = words(name)
+    while len(found) > 2 and found[-1] in FILLER and found[-2] in UNIT_WORDS:  # time_ms_mean
+        found.pop()
     if not found:
         return None
     for stated in (True, False):
-        unit = UNIT_WORDS.get(found[-1]) if stated and len(found) > 1 else None
+        unit = stated_unit(found) if stated else None
         rest = found[:-1] if unit else found
         if field := _by_words(rest, unit):
             return Recognised(field, unit)
     return None
 
 
+def stated_unit(found: list[str]) -> str | None:
+    return UNIT_WORDS.get(found[-1]) if len(found) > 1 else None
+
+
 def _by_words(found: list[str], unit: str | None) -> Field | None:
     core = [word for word in found if word not in FILLER] or found
     for candidate in ("_".join(found), "_".join(core), "_".join(w for w in core if w != "per")):
         for field in FIELDS.values():
+            if "total" in found and field.name == "time_ms":
+                continue  # of a whole run, not of a minibatch
             if candidate in field.names and (unit is None or unit in field.units):
                 return field
     return None

@@ -17,7 +17,9 @@ from profiling.formats.columns import (
     Field,
     is_of_one,
     recognise,
+    stated_unit,
     tells_apart,
+    words,
 )
 from profiling.formats.mapping import Column, Mapping
 from profiling.formats.plausible import Hints, fitting_units, is_clock, legal_unit
@@ -83,7 +85,8 @@ def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
     by_name = [_by_name(name, numbers[name], hints) for name in header]
     if set(header) >= DREAMLAB_HEADER:
         by_name = [_by_convention(guess, numbers[guess.column], hints) for guess in by_name]
-    guesses = _by_values(_one_column_a_field(_settled(by_name, rows)), numbers, hints)
+    guesses = _time_before_rate(_one_column_a_field(_settled(by_name, rows)))
+    guesses = _by_values(guesses, numbers, hints)
     guesses = [replace(guess, samples=tuple(texts[guess.column][:PREVIEW_ROWS])) for guess in guesses]
     preview = tuple(zip(*(texts[name][:PREVIEW_ROWS] for name in header), strict=True))
     missing = _missing({guess.field for guess in guesses}) | rows.missing
@@ -224,6 +227,19 @@ def _one_column_a_field(guesses: list[Guess]) -> list[Guess]:
     return result
 
 
+def _time_before_rate(guesses: list[Guess]) -> list[Guess]:
+    """Samples per second are taken for the time they tell; beside a time they would be lost in it."""
+    if not any(guess.field == "time_ms" and guess.confidence >= SURE for guess in guesses):
+        return guesses
+    reason = "kept as it is: the time is given"
+    return [
+        replace(guess, field=None, unit=None, confidence=1.0, reason=reason)
+        if guess.field == "throughput_per_s"
+        else guess
+        for guess in guesses
+    ]
+
+
 def _by_values(guesses: list[Guess], numbers: dict[str, FloatArray], hints: Hints) -> list[Guess]:
     """Columns of unknown name that hold nothing but legal clocks of a knob nobody claims."""
     result = list(guesses)
@@ -260,6 +276,29 @@ def _questions(
     ]
     if all(name in missing for name in OUTCOMES):
         questions.append("Which column holds the measured time or power? Nothing can be imported without.")
+    else:
+        questions += _overlooked(guesses, missing, settled)
     if decimal == ",":
         questions.append("Are the commas in the numbers decimal commas?")
     return tuple(questions)
+
+
+def _overlooked(guesses: list[Guess], missing: dict[str, str], settled: set[str]) -> list[str]:
+    """Of a time or a power nobody claims: columns in its units, under names we do not know."""
+    wanted = [name for name in ("time_ms", "power_mw") if name in missing and name not in settled]
+    if "throughput_per_s" not in missing:
+        wanted = [name for name in wanted if name != "time_ms"]
+    could = {
+        name: [g.column for g in guesses if g.field is None and _states(g.column, name)] for name in wanted
+    }
+    return [
+        f"Which column holds the {FIELDS[name].title}? {', '.join(map(repr, columns))} could. "
+        f"Left open, it is unknown."
+        for name, columns in could.items()
+        if columns
+    ]
+
+
+def _states(column: str, name: str) -> bool:
+    unit = stated_unit(words(column))
+    return unit in FIELDS[name].units and unit != "min"  # which mostly means the least

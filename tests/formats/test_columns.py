@@ -18,6 +18,10 @@ from profiling.formats.columns import recognise, tells_apart
         ("time_s", "time_ms", "s"),
         ("Time per minibatch (ms)", "time_ms", "ms"),
         ("latency_us", "time_ms", "us"),
+        ("time_\u00b5s", "time_ms", "us"),
+        ("time_\u03bcs", "time_ms", "us"),
+        ("time_ms_mean", "time_ms", "ms"),
+        ("power_w_avg", "power_mw", "W"),
         ("mean_power_mW", "power_mw", "mW"),
         ("Power (W)", "power_mw", "W"),
         ("bs", "minibatch", None),
@@ -32,7 +36,8 @@ def test_it_knows_what_people_call_things(name, field, unit):
 
 
 @pytest.mark.parametrize(
-    "name", ["power std", "min_time_ms", "cpu_power_w", "wall_s", "start", "RAM", "epoch_time_s"]
+    "name",
+    ["power std", "min_time_ms", "cpu_power_w", "wall_s", "start", "RAM", "epoch_time_s", "total_time_s"],
 )
 def test_it_claims_no_column_that_only_resembles_one(name):
     assert recognise(name) is None

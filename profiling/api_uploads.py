@@ -28,7 +28,14 @@ from profiling.serializers import (
     UploadRequestSerializer,
     UploadSerializer,
 )
-from profiling.services.uploads import ON_BAD_LINES, upload_choose, upload_map, upload_receive, upload_undo
+from profiling.services.uploads import (
+    ON_BAD_LINES,
+    REPEATS,
+    upload_choose,
+    upload_map,
+    upload_receive,
+    upload_undo,
+)
 
 FORM_BYTES = 1 << 20  # beside the file, in a form
 JSON_PARSERS = api_settings.DEFAULT_PARSER_CLASSES
@@ -38,6 +45,7 @@ RAW_PARAMETERS = [
     OpenApiParameter("device_model", str, description="its slug, for a raw body"),
     OpenApiParameter("device", str, description="its slug, for a raw body"),
     OpenApiParameter("on_bad_lines", str, enum=ON_BAD_LINES, description="for a raw body"),
+    OpenApiParameter("repeats", str, enum=REPEATS, description="for a raw body"),
     OpenApiParameter("emulated", bool, description="for a raw body"),
     OpenApiParameter("run", int, description="of a log: the run it belongs to, for a raw body"),
     OpenApiParameter("interval_s", float, description="of a log without times, for a raw body"),

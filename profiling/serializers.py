@@ -191,7 +191,12 @@ class UploadDetailSerializer(UploadSerializer):
 
 
 class UploadRequestSerializer(MeasuredSerializer):
-    file = serializers.FileField(allow_empty_file=True)
+    file = serializers.FileField(
+        allow_empty_file=True,
+        error_messages={
+            "required": "No file came, or an empty one. Send it as the body, or as “file” of a form."
+        },
+    )
     run = serializers.PrimaryKeyRelatedField(
         queryset=Run.objects.select_related("workload", "device_model", "device"),
         required=False,

@@ -77,6 +77,9 @@ def as_text(cells: pa.Array) -> pa.Array:
         or pa.types.is_large_binary(cells.type)
     ):
         return pa.array(["" if cell is None else str(cell) for cell in cells.to_pylist()], pa.string())
+    if pa.types.is_duration(cells.type):  # as a bare number it would take the header's unit for its own
+        count = cells.cast(pa.int64()).cast(pa.string())
+        return pc.fill_null(pc.binary_join_element_wise(count, cells.type.unit, " "), "")
     return pc.fill_null(cells.cast(pa.string()), "")
 
 

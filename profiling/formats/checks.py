@@ -16,6 +16,7 @@ BoolArray = NDArray[np.bool_]
 
 UNKNOWN_WORDS = ("", "n/a", "na", "null", "none", "unknown", "off", "nc", "-", "--", "—", "?")
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+NUMBERLIKE = re.compile(NUMBER)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
 NUMBER_WITH_UNIT = re.compile(r"([+-]?[\d.]+)\s*([A-Za-zµ%]+)")
@@ -36,8 +37,8 @@ def to_numbers(cells: pa.Array, decimal: str = ".") -> Numbers:
     if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
         return _typed_numbers(cells)
     text = as_text(cells)
-    if decimal == ",":
-        text = pc.replace_substring(text, ",", ".")
+    if decimal == ",":  # among decimal commas 1.234 may be a thousand, or not
+        text = pc.replace_substring(pc.replace_substring(text, ".", "'"), ",", ".")
     try:
         values = _numpy(text.cast(pa.float64()))
     except pa.ArrowInvalid:
@@ -69,14 +70,19 @@ def why_no_number(text: str) -> str:
     text = text.strip()
     if text.lower() == "nan":
         return "is not a number (NaN)"
-    if re.fullmatch(r"[+-]?inf(inity)?|[+-]?\d.*[eE]\+?\d+", text.lower()):
+    if re.fullmatch(r"[+-]?inf(inity)?", text.lower()):
         return "is infinite"
+    if NUMBERLIKE.fullmatch(text):
+        readable = abs(float(text)) < float("inf")
+        return "has a decimal point amid decimal commas" if readable else "is too large"
     if DECIMAL_COMMA.fullmatch(text):
         return f"has a decimal comma; write {text.replace(',', '.')}"
     if DATE.fullmatch(text):
         return "is a date, not a number"
     if found := NUMBER_WITH_UNIT.fullmatch(text):
         return f"has its unit in the cell; write {found[1]} and name the unit in the header"
+    if text.startswith("="):
+        return "is a formula without its value; open the workbook in a spreadsheet and save it"
     if text.startswith(("{", "[")):
         return "is nested, not a number"
     return "is not a number"

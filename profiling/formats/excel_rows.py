@@ -19,18 +19,19 @@ from profiling.formats.source import ZIP_ERRORS, Source, check_expansion
 # openpyxl has no error of its own for a workbook that breaks its promises.
 BROKEN = (KeyError, TypeError, AttributeError, IndexError, ET.ParseError, InvalidFileException, *ZIP_ERRORS)
 RAGGED = "has more cells than the header"
+FURTHER = "is a further sheet of the workbook, which is not read; send it as a file of its own"
 
 
 def read_rows(source: Source) -> Rows:
     with _broken_is_said(source):
-        sheet = _sheet(source)
+        sheet, others = _sheets(source)
         for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
             cells = [_text(cell) for cell in row]
             while cells and not cells[-1]:
                 cells.pop()
             if cells:
                 header = named_header(cells, source.limits)
-                return Rows(header, _batches(source, sheet, header, number))
+                return Rows(header, _batches(source, sheet, header, number, others))
     raise FormatError(f"{source.filename} has no filled cell")
 
 
@@ -44,18 +45,21 @@ def _broken_is_said(source: Source) -> Iterator[None]:
         raise FormatError(f"{source.filename} is a broken Excel workbook: {error}") from error
 
 
-def _sheet(source: Source) -> ReadOnlyWorksheet:
+def _sheets(source: Source) -> tuple[ReadOnlyWorksheet, list[str]]:
+    """The first sheet with a filled cell, and the names of any more."""
     content = source.whole()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_size(source, len(content), archive.infolist())
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    for sheet in book.worksheets:
-        sheet.reset_dimensions()  # the file's own word on its size is often wrong
-        if any(
-            any(cell is not None for cell in row) for row in sheet.iter_rows(max_row=50, values_only=True)
-        ):
-            return sheet
-    raise FormatError(f"{source.filename} has no filled cell in the first 50 rows of any sheet")
+    filled = [sheet for sheet in book.worksheets if _is_filled(sheet)]
+    if not filled:
+        raise FormatError(f"{source.filename} has no filled cell in the first 50 rows of any sheet")
+    return filled[0], [sheet.title for sheet in filled[1:]]
+
+
+def _is_filled(sheet: ReadOnlyWorksheet) -> bool:
+    sheet.reset_dimensions()  # the file's own word on its size is often wrong
+    return any(any(cell is not None for cell in row) for row in sheet.iter_rows(max_row=50, values_only=True))
 
 
 def _check_size(source: Source, packed: int, members: list[zipfile.ZipInfo]) -> None:
@@ -65,10 +69,12 @@ def _check_size(source: Source, packed: int, members: list[zipfile.ZipInfo]) -> 
         raise FileTooLarge(f"{source.filename} holds over {most:,} bytes of text; send it as CSV or Parquet")
 
 
-def _batches(source: Source, sheet: Any, header: tuple[str, ...], header_row: int) -> Iterator[Batch]:
+def _batches(
+    source: Source, sheet: Any, header: tuple[str, ...], header_row: int, others: list[str]
+) -> Iterator[Batch]:
     lines: list[int] = []
     rows: list[dict[str, str]] = []
-    problems: list[Problem] = []
+    problems = [Problem(0, "", name, FURTHER) for name in others]
     total = 0
     with _broken_is_said(source):
         for number, row in enumerate(

@@ -14,6 +14,8 @@ from profiling.formats.checks import BoolArray, FloatArray, nearest_step, snap, 
 from profiling.formats.columns import Field
 from profiling.formats.problems import ProblemList
 
+LARGEST = 2**31 - 1  # what PostgreSQL keeps of a whole number
+
 
 class Checked(NamedTuple):
     """values float (n,) in the field's own unit, NaN unknown; bad: bool (n,)."""
@@ -56,7 +58,7 @@ class FieldCheck:
 
     def _to_whole(self, batch: Batch, cells: pa.Array, values: FloatArray, bad: BoolArray) -> Checked:
         whole = np.round(values)
-        huge = ~bad & (whole > 2**53)
+        huge = ~bad & (whole > LARGEST)
         bad |= self._report(batch, cells, huge, lambda _: "is too large")
         if self.unit == "":
             bad |= self._report(

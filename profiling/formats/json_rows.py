@@ -12,6 +12,7 @@ from profiling.formats.source import Source
 BAD_JSON = (ValueError, RecursionError)  # ValueError: syntax, encoding, or a number of thousands of digits
 SAMPLED_RECORDS = 1000
 DEEPEST = 4
+LONGEST_NUMBER = 300
 LIST_KEYS = ("runs", "rows", "data", "results", "measurements", "records")
 
 Record = tuple[int, Any]  # line or place, and what was found there
@@ -36,7 +37,7 @@ def _line_batches(source: Source) -> Iterator[Batch]:
 
 def _records(source: Source) -> list[Record]:
     try:
-        found = json.loads(source.whole(), object_pairs_hook=_no_doubles)
+        found = json.loads(source.whole(), object_pairs_hook=_no_doubles, parse_int=_whole)
     except FormatError:
         raise
     except BAD_JSON as error:
@@ -46,6 +47,8 @@ def _records(source: Source) -> list[Record]:
 
 def _as_list(found: Any) -> list[Any]:
     if isinstance(found, dict):
+        if rows := _from_pandas(found):
+            return rows
         for key in LIST_KEYS:
             if isinstance(found.get(key), list):
                 return found[key]
@@ -58,11 +61,42 @@ def _as_list(found: Any) -> list[Any]:
     raise FormatError("no rows found: send a JSON array of objects, one object a measured mode")
 
 
+def _from_pandas(found: dict[str, Any]) -> list[Any] | None:
+    """{"time_ms": {"0": 5}} as to_json() writes it, orient="index" the other way round, or "split"."""
+    names, data = found.get("columns"), found.get("data")
+    if isinstance(names, list) and isinstance(data, list) and set(found) <= {"columns", "index", "data"}:
+        if len(set(map(str, names))) < len(names):
+            raise FormatError(f"a column is named twice in {names}")
+        return [_named(names, row) for row in data]
+    inner = [list(cells) if isinstance(cells, dict) else [] for cells in found.values()]
+    if not inner or not inner[0] or any(keys != inner[0] for keys in inner):
+        return None
+    if _are_places(found):
+        return list(found.values())
+    if _are_places(inner[0]):
+        return [{name: cells[place] for name, cells in found.items()} for place in inner[0]]
+    return None
+
+
+def _named(names: list[Any], row: Any) -> Any:
+    fits = isinstance(row, list) and len(row) == len(names)
+    return dict(zip(map(str, names), row, strict=True)) if fits else row
+
+
+def _are_places(keys: Iterable[str]) -> bool:
+    return all(key.isdecimal() for key in keys)
+
+
 def _from_columns(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     lengths = {name: len(cells) for name, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         raise FormatError(f"the columns differ in length: {lengths}")
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _whole(digits: str) -> int | str:
+    """Python reads no number of thousands of digits; as text it is a bad cell, and not a bad file."""
+    return int(digits) if len(digits) < LONGEST_NUMBER else digits
 
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -79,7 +113,7 @@ def _json_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
         if not line.strip():
             continue
         try:
-            yield number, json.loads(line, object_pairs_hook=_no_doubles)
+            yield number, json.loads(line, object_pairs_hook=_no_doubles, parse_int=_whole)
         except BAD_JSON as error:
             yield (
                 number,

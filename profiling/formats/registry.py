@@ -13,7 +13,7 @@ from profiling.formats import (
 )
 from profiling.formats.format import Format, table_format
 from profiling.formats.problems import FormatError
-from profiling.formats.source import Source
+from profiling.formats.source import ZIP, Source
 
 FORMATS: tuple[Format, ...] = (
     dreamlab.FORMAT,
@@ -29,6 +29,17 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
+FOREIGN = {  # how files begin that people have, and what they may send instead
+    b"BZh": "packed with bzip2; pack it with gzip or zstd, or not at all",
+    b"\xfd7zXZ": "packed with xz; pack it with gzip or zstd, or not at all",
+    b"7z\xbc\xaf": "packed with 7-Zip; pack it with gzip or zstd, or not at all",
+    b"\x1f\x8b": "packed twice; unpack it once",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls); save it as .xlsx or CSV",
+    b"SQLite format 3": "a SQLite database; export the table as CSV or Parquet",
+    ZIP: "a zip, of which only run folders are read; send a table as it is, or packed with gzip or zstd",
+}
+
+
 def format_of(source: Source) -> Format:
     if source.path.is_file() and source.size == 0:
         raise FormatError(f"{source.filename} is empty")
@@ -37,6 +48,9 @@ def format_of(source: Source) -> Format:
     for candidate in FORMATS:
         if candidate.recognises(source):
             return candidate
+    for magic, instead in FOREIGN.items():
+        if source.head.startswith(magic):
+            raise FormatError(f"{source.filename} is {instead}")
     known = ", ".join(candidate.title for candidate in FORMATS)
     raise FormatError(f"{source.filename} is in no format we know; known are {known}")
 

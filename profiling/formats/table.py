@@ -11,7 +11,7 @@ from profiling.formats.guessing import Proposal, propose
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
 from profiling.formats.plausible import Hints
-from profiling.formats.problems import Limits
+from profiling.formats.problems import FormatError, Limits
 from profiling.formats.repeats import Repeated
 from profiling.formats.table_reader import TableReader
 
@@ -42,6 +42,7 @@ def read_rows_as(
     batches = rows.batches
     if mapping is None:
         first, batches = _peek(batches)
+        _check_any(rows, first)
         proposal = propose(rows, first, hints)
         if not proposal.certain:
             raise MappingNeeded(proposal)
@@ -55,17 +56,30 @@ def read_rows_as(
     return reader.finish(repeats)
 
 
+def _check_any(rows: Rows, first: Batch) -> None:
+    if len(first) or (first.problems and len(rows.header) > 1):
+        return
+    if not first.problems:
+        raise FormatError("the file has a header and no line below it")
+    bad = first.problems[0]
+    raise FormatError(
+        f"no line fits the header; the first is line {bad.line}, which {bad.reason}. "
+        f"Is a title above the header? Begin it with #, or take it away."
+    )
+
+
 def propose_for(rows: Rows, hints: Hints) -> Proposal:
     first, _ = _peek(rows.batches)
     return propose(rows, first, hints)
 
 
 def _peek(batches: Iterator[Batch]) -> tuple[Batch, Iterator[Batch]]:
-    """The first batch that has rows, and all batches again."""
+    """The first batch that has rows, or problems if none has; and all batches again."""
     seen: list[Batch] = []
     for batch in batches:
         seen.append(batch)
         if len(batch):
             break
-    first = seen[-1] if seen else Batch(np.zeros(0, dtype=np.int64), {})
+    told = [batch for batch in seen if len(batch)] or [batch for batch in seen if batch.problems]
+    first = told[0] if told else Batch(np.zeros(0, dtype=np.int64), {})
     return first, chain(seen, batches)

@@ -2,12 +2,13 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from profiling.formats import FileTooLarge, FormatError, Limits, detect, read
+from profiling.formats import FileTooLarge, FormatError, Limits, detect, propose, read
 
 HEADER = b"cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n"
 ROW = b"2,268800,306000,204000,100,10\n"
@@ -174,6 +175,58 @@ def test_broken_json_lines_are_named(write, ranges):
     parsed = read(write("a.jsonl", f'{good}\n{{"cores": \n\n7\n'), legal=ranges)
     assert [problem.line for problem in parsed.problems] == [2, 4]
     assert len(parsed) == 1
+
+
+def test_a_json_number_of_thousands_of_digits_costs_only_its_row(write, ranges):
+    good = {"cores": 2, "cpu_khz": 268800, "gpu_khz": 306000, "mem_khz": 204000, "time_ms": 5, "power_w": 5}
+    text = json.dumps([good, good | {"time_ms": 0}]).replace(": 0,", f": {'9' * 6000},")
+    assert problems(read(write("a.json", text), legal=ranges)) == [(2, "is too large")]
+
+
+def test_a_minibatch_no_database_keeps_is_a_bad_line(write, ranges):
+    path = write("a.csv", b"bs," + HEADER + b"2147483648," + ROW + b"16," + OTHER)
+    assert problems(read(path, legal=ranges)) == [(2, "is too large")]
+
+
+def test_a_header_without_lines_says_so(write):
+    with pytest.raises(FormatError, match="a header and no line below it"):
+        read(write("a.csv", HEADER))
+
+
+def test_a_title_above_the_header_is_recognised(write):
+    with pytest.raises(FormatError, match="line 2, which has 6 fields instead of 1. Is a title above"):
+        read(write("a.csv", b"Measured on Tuesday\n" + HEADER + ROW))
+
+
+def test_points_amid_decimal_commas_are_not_guessed_about(write, ranges):
+    text = b"cores;cpu_khz;gpu_khz;mem_khz;time_ms;power_w\n"
+    text += b"2;268800;306000;204000;100,5;10,5\n4;268800;306000;204000;1.234;12,5\n"
+    path = write("a.csv", text)
+    mapping = propose(path, legal=ranges).mapping
+    parsed = read(path, legal=ranges, mapping=replace(mapping, decimal=","))
+    assert problems(parsed) == [(3, "has a decimal point amid decimal commas")]
+    assert parsed.rows.time_ms.tolist() == [100.5]
+
+
+def test_a_duration_does_not_take_the_unit_of_its_header(tmp_path, ranges):
+    path = tmp_path / "a.parquet"
+    durations = pa.array([100_000, 90_000], pa.duration("us"))
+    knobs = {"cores": [2, 4], "cpu_khz": [268800] * 2, "gpu_khz": [306000] * 2, "mem_khz": [204000] * 2}
+    pa.parquet.write_table(pa.table({**knobs, "time_ms": durations, "power_w": [10, 12]}), path)
+    parsed = read(path, legal=ranges)
+    assert problems(parsed)[0] == (
+        1,
+        "has its unit in the cell; write 100000 and name the unit in the header",
+    )
+
+
+@pytest.mark.parametrize(
+    ("begins", "words"),
+    [(b"BZh91AY", "bzip2"), (b"\xd0\xcf\x11\xe0", "old Excel"), (b"PK\x03\x04", "a zip, of which")],
+)
+def test_a_foreign_format_is_told_what_to_send_instead(write, begins, words):
+    with pytest.raises(FormatError, match=words):
+        detect(write("a.bin", begins + bytes(range(256)) * 10))
 
 
 def test_an_unknown_format(write):

@@ -1,5 +1,6 @@
 import gzip
 import io
+import json
 from dataclasses import replace
 
 import openpyxl
@@ -253,3 +254,36 @@ def test_progress_is_told(write, ranges):
     seen = []
     read(write("a.csv", f"{HEADER}\n{GOOD}"), legal=ranges, progress=seen.append)
     assert seen == [2]
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "records", "list"])
+def test_every_way_pandas_writes_json_is_the_same_table(write, ranges, orient):
+    frame = pd.read_csv(io.StringIO(f"{HEADER}\n{GOOD}"))
+    text = json.dumps(frame.to_dict("list")) if orient == "list" else frame.to_json(orient=orient)
+    parsed = read(write("a.json", text), legal=ranges)
+    assert (parsed.rows.time_ms.tolist(), parsed.row_count) == ([100, 50], 2)
+
+
+def test_no_sheet_of_a_workbook_is_left_out_unsaid(tmp_path, ranges):
+    frame = pd.read_csv(io.StringIO(f"{HEADER}\n{GOOD}"))
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as writer:
+        frame.to_excel(writer, sheet_name="resnet", index=False)
+        frame.to_excel(writer, sheet_name="yolo", index=False)
+        frame.head(0).to_excel(writer, sheet_name="nothing", index=False, header=False)
+    parsed = read(tmp_path / "a.xlsx", legal=ranges)
+    assert len(parsed) == 2
+    assert [(each.value, each.reason[:18]) for each in parsed.problems] == [("yolo", "is a further sheet")]
+
+
+def test_samples_per_second_beside_a_time_are_kept_as_they_are(write, ranges):
+    lines = [line + tail for line, tail in zip(GOOD.split(), (",160", ",320"), strict=True)]
+    parsed = read(write("a.csv", "\n".join([f"{HEADER},fps", *lines])), legal=ranges)
+    assert parsed.extras.fps.tolist() == ["160", "320"]
+
+
+def test_a_time_under_an_unknown_name_is_asked_for(write, ranges):
+    text = f"{HEADER}\n{GOOD}".replace("time_ms", "forward_ms")
+    proposal = propose(write("a.csv", text), legal=ranges)
+    assert proposal.questions == (
+        "Which column holds the time per minibatch? 'forward_ms' could. Left open, it is unknown.",
+    )

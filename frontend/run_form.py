@@ -45,6 +45,12 @@ RANGE_LABELS = {
 DATES = ("created", "measured_at")
 DATE_FILTERS = {f"{name}__{end}" for name in DATES for end in ("gte", "lte")}
 RUN_FILTERS = tuple(RunApiFilter.base_filters)
+TITLES = {
+    ("flagged", "true"): "any flag",
+    ("flagged", "false"): "no flag",
+    ("emulated", "true"): "emulated",
+    ("emulated", "false"): "real",
+}
 SIGNS = {"gte": "≥", "lte": "≤"}
 
 
@@ -97,7 +103,7 @@ def _choices(chosen: RunApiFilter, name: str) -> list[tuple[str, str]]:
         people = User.objects.filter(upload__isnull=False).distinct().order_by("username")
         return [(each, each) for each in people.values_list("username", flat=True)]
     if name == "flagged":
-        return [("true", "any flag"), ("false", "no flag")]
+        return [(value, TITLES[name, value]) for value in ("true", "false")]
     choices: Any = chosen.form.fields[name].choices
     return [(str(value), str(label)) for value, label in choices if value]
 
@@ -157,7 +163,9 @@ def _words(name: str) -> str:
 
 def filters_words(filters: Mapping[str, Any]) -> str:
     """'Workload = resnet, Power, mW ≤ 20000'"""
-    return ", ".join(f"{_words(name)} {value}" for name, value in filters.items())
+    return ", ".join(
+        TITLES.get((name, value)) or f"{_words(name)} {value}" for name, value in filters.items()
+    )
 
 
 def wrong_filters(chosen: RunApiFilter) -> dict[str, str]:

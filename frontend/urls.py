@@ -55,6 +55,7 @@ urlpatterns = [
     path("new-dataset/", dataset.dataset_new_page, name="dataset-create"),
     path("dataset-runs/", dataset.dataset_change_runs, name="dataset-runs"),
     path("datasets/<slug:slug>/", dataset.dataset_page, name="dataset-detail"),
+    path("datasets/<slug:slug>/<int:number>/", dataset.dataset_version_page, name="dataset-version"),
     path("datasets/<slug:slug>/edit/", dataset.dataset_edit_page, name="dataset-edit"),
     path("datasets/<slug:slug>/back/", dataset.dataset_step_back, name="dataset-step-back"),
     path("datasets/<slug:slug>/freeze/", dataset.dataset_freeze_now, name="dataset-freeze"),

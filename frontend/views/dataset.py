@@ -12,10 +12,23 @@ from frontend.guards import engineer, page_of
 from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS, DATASET_WORDS
 from frontend.run_form import filters_anywhere, filters_words
 from frontend.small_lists import counted_facets, names_of, narrowed
-from profiling.models import Dataset, SavedView
-from profiling.selectors.datasets import dataset_holds, dataset_list, version_list
+from profiling.models import Dataset, DatasetVersion, SavedView
+from profiling.selectors.datasets import corrected_since, dataset_holds, dataset_list, version_list
 from profiling.selectors.published import published_choices, published_list, published_papers
-from profiling.services.datasets import dataset_create, dataset_freeze, dataset_take, dataset_update
+from profiling.services.datasets import (
+    dataset_create,
+    dataset_freeze,
+    dataset_take,
+    dataset_update,
+    may_change,
+)
+
+CARD_COUNTS = {
+    "workloads": "Workload",
+    "device_models": "Device model",
+    "boards": "Board",
+    "flags": "Flag",
+}
 
 
 def dataset_list_page(request: HttpRequest) -> HttpResponse:
@@ -40,8 +53,29 @@ def dataset_page(request: HttpRequest, slug: str) -> HttpResponse:
         "runs": sum(row["runs"] for row in holds),
         "steps": [(take, filters_words(filters), run_query(filters)) for take, filters in steps],
         "page": page_of(request, version_list(dataset)),
+        "may_write": may_change(dataset, request.user),
     }
     return render(request, "frontend/dataset/detail.html", context)
+
+
+def dataset_version_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """The card of a version, as it was when it was frozen."""
+    of = DatasetVersion.objects.select_related("dataset", "author")
+    version = get_object_or_404(of, dataset__slug=slug, number=number)
+    card = version.card
+    steps = [
+        ("", card.get("filters", {})),
+        *((each["take"], each["filters"]) for each in card.get("steps", [])),
+    ]
+    context = {
+        "version": version,
+        "dataset": version.dataset,
+        "card": card,
+        "counts": [(title, card[name]) for name, title in CARD_COUNTS.items() if card.get(name)],
+        "steps": [(take, filters_words(filters)) for take, filters in steps],
+        "corrected": corrected_since(version),
+    }
+    return render(request, "frontend/dataset/version.html", context)
 
 
 def run_query(filters: dict[str, Any]) -> str:

@@ -1,9 +1,11 @@
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from profiling.errors import InvalidInput
 from profiling.filters import RunApiFilter
+from profiling.flags import flags_in
 from profiling.models import Dataset, DatasetVersion, Run
 from profiling.selectors.exports import Export
 from profiling.selectors.runs import run_list
@@ -72,11 +74,25 @@ def dataset_card(dataset: Dataset, runs: QuerySet[Run], export: Export) -> dict[
         "citation": dataset.citation,
         "workloads": _counts(plain.values_list("workload__name").annotate(**per)),
         "device_models": _counts(plain.values_list("device_model__name").annotate(**per)),
-        "emulated": _counts(plain.values_list("emulated").annotate(**per)),
-        "flag_bits": _counts(plain.values_list("flag_bits").annotate(**per)),
+        "boards": _counts(plain.filter(device__isnull=False).values_list("device__name").annotate(**per)),
+        "emulated_runs": plain.filter(emulated=True).count(),
+        "flags": _by_flag(plain.values_list("flag_bits").annotate(**per)),
         **export.provenance(),
         **({"steps": dataset.steps} if dataset.steps else {}),
     }
+
+
+def _by_flag(rows: QuerySet[Any, tuple[Any, ...]]) -> dict[str, int]:
+    """A run with several flags counts under each."""
+    counts: Counter[str] = Counter()
+    for bits, runs in rows:
+        counts.update(dict.fromkeys(flags_in(bits) or ["none"], runs))
+    return dict(sorted(counts.items()))
+
+
+def corrected_since(version: DatasetVersion) -> int:
+    """How many of its runs a correction has revised by now."""
+    return Run.objects.filter(memberships__version=version, state=Run.State.SUPERSEDED).count()
 
 
 def _counts(rows: QuerySet[Any, tuple[Any, ...]]) -> dict[str, int]:

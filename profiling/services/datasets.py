@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.utils.text import slugify
 
@@ -101,6 +101,11 @@ def _check_freezable(dataset: Dataset, sha256: str, count: int, too_large: bool)
         raise InvalidInput(f"{dataset} is larger than UPLOAD_MAX_MB. Narrow its filters, or raise that.")
     if same := dataset.versions.filter(sha256=sha256).first():
         raise Conflict(f"Nothing changed since version {same.number} of {dataset}.")
+
+
+def may_change(dataset: Dataset, user: User | AnonymousUser) -> bool:
+    """Its owner while an engineer, and administrators."""
+    return has_role(user, "admin" if dataset.owner_id != user.pk else "engineer")
 
 
 def _check_owner(dataset: Dataset, user: User) -> None:

@@ -3,9 +3,11 @@
 import hashlib
 
 import pytest
+from django.contrib.auth.models import Group
 from django.urls import reverse
 
 from profiling.models import Dataset, Run
+from profiling.services.runs import run_correct
 
 ABOUT = {"name": "Orin modes", "licence": "CC-BY-4.0", "description": "Two modes.", "citation": "Us, 2026"}
 
@@ -116,3 +118,40 @@ def test_every_column_can_be_shown_and_sorted_by(name, browser, dataset, board):
     for column in columns:
         for sign in ("", "-"):
             assert browser.get(reverse(name), {**asked, "sort": sign + column.name}).status_code == 200
+
+
+def test_the_card_of_a_version_can_be_read(browser, dataset, runs):
+    Run.objects.filter(pk=runs[0].pk).update(flags=["short", "hot"])
+    browser.post("/datasets/orin-modes/freeze/", {"notes": "the first"})
+    page = browser.get("/datasets/orin-modes/1/").content.decode()
+    version = dataset.versions.get()
+    assert version.card["flags"] == {"hot": 1, "none": 1, "short": 1}
+    for told in ("Orin modes, version 1", "CC-BY-4.0", "Us, 2026", "the first", version.sha256, "Cores ≤ 4"):
+        assert told in page
+    assert "median time of one minibatch, ms" in page
+    assert "corrected since" not in page
+    assert 'href="/datasets/orin-modes/1/"' in browser.get("/datasets/orin-modes/").content.decode()
+
+
+def test_a_version_tells_how_many_of_its_runs_were_corrected_since(browser, dataset, runs, eng):
+    browser.post("/datasets/orin-modes/freeze/", {})
+    run_correct(run=runs[0], user=eng, reason="a slow clock", changes={"time_ms": 3.0})
+    assert "1 of its runs has been corrected since" in browser.get("/datasets/orin-modes/1/").content.decode()
+
+
+def test_a_version_that_is_not_there_is_not_found(browser, dataset):
+    assert browser.get("/datasets/orin-modes/7/").status_code == 404
+
+
+def test_only_whom_it_belongs_to_is_offered_to_change_it(client, dataset, django_user_model):
+    other = django_user_model.objects.create_user("otto")
+    other.groups.add(Group.objects.get(name="engineer"))
+    client.force_login(other)
+    page = client.get("/datasets/orin-modes/").content.decode()
+    assert "Freeze a version" not in page
+    assert "/datasets/orin-modes/edit/" not in page
+
+
+def test_choices_are_told_in_words(browser, runs):
+    browser.post("/new-dataset/?flagged=false&emulated=false", ABOUT)
+    assert "Complete runs with real, no flag" in browser.get("/datasets/orin-modes/").content.decode()

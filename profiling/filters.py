@@ -8,9 +8,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db.models import F, Q, QuerySet
-from django.db.models.lookups import In
+from django.db.models.lookups import GreaterThan, In
 
-from profiling.flags import FLAGS, bits_with
+from profiling.flags import BIT, FLAGS
 from profiling.models import Device, DeviceModel, Run, Upload, Workload
 from profiling.selectors.heat import AXES, OF, VALUES
 from profiling.selectors.runs import cheapest_first, run_history
@@ -134,7 +134,7 @@ class RunApiFilter(RunFilter):
         return runs.filter(In(F("upload_id") + 0, uploads.values("pk"))) if uploads.exists() else runs.none()
 
     def with_flag(self, runs: QuerySet[Run], name: str, flag: str) -> QuerySet[Run]:
-        return runs.filter(flag_bits__in=bits_with(flag))
+        return runs.filter(GreaterThan(F("flag_bits").bitand(BIT[flag]), 0))
 
     def with_any_flag(self, runs: QuerySet[Run], name: str, flagged: bool) -> QuerySet[Run]:
         return runs.filter(flag_bits__gt=0) if flagged else runs.filter(flag_bits=0)

@@ -36,6 +36,9 @@ class FailureSerializer(serializers.Serializer):
     again = serializers.BooleanField(default=True, help_text="false when trying again cannot help")
 
 
+COUNT = serializers.IntegerField(allow_null=True, required=False, min_value=0, max_value=2**31 - 1)
+
+
 class MeasuredSerializer(serializers.Serializer):
     """The numbers of one run; null with its reason in `unknowns` for what could not be measured."""
 
@@ -45,8 +48,8 @@ class MeasuredSerializer(serializers.Serializer):
     compute_ms = serializers.FloatField(allow_null=True, required=False)
     power_mw = serializers.FloatField(allow_null=True)
     energy_mj = serializers.FloatField(allow_null=True, required=False)
-    minibatches = serializers.IntegerField(allow_null=True, required=False)
-    power_samples = serializers.IntegerField(allow_null=True, required=False)
+    minibatches = COUNT
+    power_samples = COUNT
     measured_at = serializers.DateTimeField(required=False)
     flags = serializers.ListField(child=serializers.CharField(max_length=40), required=False)
     unknowns = serializers.DictField(child=serializers.CharField(max_length=400), required=False)

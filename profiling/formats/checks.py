@@ -20,6 +20,8 @@ NUMBERLIKE = re.compile(NUMBER)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
 NUMBER_WITH_UNIT = re.compile(r"([+-]?[\d.]+)\s*([A-Za-zµ%]+)")
+# Far beyond what any file means, and near enough that a product or a quotient of two stays finite.
+LEAST, MOST = 1e-15, 1e15
 SNAP_SHARE = 1e-3
 SNAP_KHZ = 1000.0
 
@@ -33,7 +35,7 @@ class Numbers(NamedTuple):
 
 
 def to_numbers(cells: pa.Array, decimal: str = ".") -> Numbers:
-    """Cells as float64. Words such as N/A are unknown; what is neither, or is not finite, is bad."""
+    """Cells as float64. Words such as N/A are unknown; what is neither, not finite, or absurd is bad."""
     if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
         return _typed_numbers(cells)
     text = as_text(cells)
@@ -43,13 +45,18 @@ def to_numbers(cells: pa.Array, decimal: str = ".") -> Numbers:
         values = _numpy(text.cast(pa.float64()))
     except pa.ArrowInvalid:
         return _cell_by_cell(text)
-    return Numbers(values, np.zeros(len(values), dtype=bool), ~np.isfinite(values))
+    return Numbers(values, np.zeros(len(values), dtype=bool), _absurd(values))
 
 
 def _typed_numbers(cells: pa.Array) -> Numbers:
     values = _numpy(cells.cast(pa.float64(), safe=False))
     unknown = np.asarray(cells.is_null())
-    return Numbers(values, unknown, ~np.isfinite(values) & ~unknown)
+    return Numbers(values, unknown, _absurd(values) & ~unknown)
+
+
+def _absurd(values: FloatArray) -> BoolArray:
+    size = np.abs(values)
+    return ~((size <= MOST) & ((size >= LEAST) | (size == 0)))
 
 
 def _cell_by_cell(text: pa.Array) -> Numbers:
@@ -58,7 +65,7 @@ def _cell_by_cell(text: pa.Array) -> Numbers:
     readable = pc.match_substring_regex(trimmed, NUMBER)
     plain = pc.utf8_ltrim(trimmed, "+")  # Arrow's cast knows no plus sign
     values = _numpy(pc.if_else(readable, plain, pa.scalar(None, pa.string())).cast(pa.float64()))
-    return Numbers(values, unknown, ~np.isfinite(values) & ~unknown)
+    return Numbers(values, unknown, _absurd(values) & ~unknown)
 
 
 def _numpy(array: pa.Array) -> FloatArray:
@@ -73,8 +80,10 @@ def why_no_number(text: str) -> str:
     if re.fullmatch(r"[+-]?inf(inity)?", text.lower()):
         return "is infinite"
     if NUMBERLIKE.fullmatch(text):
-        readable = abs(float(text)) < float("inf")
-        return "has a decimal point amid decimal commas" if readable else "is too large"
+        size = abs(float(text))
+        if not size or LEAST <= size <= MOST:
+            return "has a decimal point amid decimal commas"
+        return "is too large" if size > MOST else "is too small"
     if DECIMAL_COMMA.fullmatch(text):
         return f"has a decimal comma; write {text.replace(',', '.')}"
     if DATE.fullmatch(text):

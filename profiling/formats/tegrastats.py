@@ -36,6 +36,7 @@ OF_ONE_LINE = re.compile(
 )
 LOAD_NAMES = {"EMC_FREQ": ("emc", "mem_khz"), "GR3D_FREQ": ("gpu", "gpu_khz")}
 DATE_LINE = re.compile(r"\w{3} \w{3} +\d+ .*\d{4}|\d{4}-\d\d-\d\d.*")
+ABSURD = re.compile(r"\d{16}")  # no quantity; thousands of digits no number can hold
 NO_TIME = "the lines carry no time; say the interval that tegrastats was started with"
 
 NOT_PRINTED = "tegrastats did not print it; some do so only for root"
@@ -82,6 +83,8 @@ def _lines(source: Source) -> Iterator[tuple[int, int, str]]:
 def parse_line(text: str) -> tuple[datetime.datetime | None, Row | None]:
     """When the line was written, if it says, and what it says; None when it is not of tegrastats."""
     stamp = None
+    if ABSURD.search(text):
+        return None, None
     if found := STAMP.match(text):
         stamp = _stamp(*found.groups())
         text = text[found.end() :]

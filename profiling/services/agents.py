@@ -122,15 +122,18 @@ def mode_tell(*, device: Device, agent: str, knobs: dict[str, int] | None, by: s
         audit(Action.MODE_APPLY, device, mode=knobs, by=by, agent=agent)
 
 
+MOST = 1e15  # ms, mW or mJ: far beyond any board, and near enough that time × power stays finite
+
+
 def check_measured(measured: dict[str, Any]) -> None:
     problems = [
         {
             "field": name,
             "value": value,
-            "reason": "must be a number above 0, or null with a reason in unknowns",
+            "reason": f"must be a number above 0 and below {MOST:g}, or null with a reason in unknowns",
         }
         for name in MEASURED_FIELDS
-        if (value := measured.get(name)) is not None and not (0 <= value < float("inf"))
+        if (value := measured.get(name)) is not None and not (0 <= value < MOST)
     ]
     if problems:
         raise InvalidInput("The measured run has impossible values.", errors=problems)

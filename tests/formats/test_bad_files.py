@@ -188,6 +188,13 @@ def test_a_minibatch_no_database_keeps_is_a_bad_line(write, ranges):
     assert problems(read(path, legal=ranges)) == [(2, "is too large")]
 
 
+@pytest.mark.parametrize(("cell", "reason"), [(b"1e308", "is too large"), (b"1e-300", "is too small")])
+def test_a_time_whose_energy_no_number_holds_is_a_bad_line(write, ranges, cell, reason):
+    others = b"".join(OTHER.replace(b"4,", b"%d," % cores, 1) for cores in (4, 6, 8, 10))
+    content = HEADER + ROW.replace(b"100", cell) + others
+    assert (2, reason) in problems(read(write("a.csv", content), legal=ranges))
+
+
 def test_a_header_without_lines_says_so(write):
     with pytest.raises(FormatError, match="a header and no line below it"):
         read(write("a.csv", HEADER))

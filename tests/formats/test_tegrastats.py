@@ -147,3 +147,10 @@ def test_the_public_logs_come_in_whole(shared_data, name, rows, rail):
     assert (len(log), log.problem_count) == (rows, 0)
     assert log.columns[f"power_{rail.lower()}_mw"].sum() == truth
     assert "other" not in log.columns
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_of_hundreds_of_digits_is_a_bad_line(write, digits):
+    good = "RAM 2/3MB CPU [1%@100] VDD_IN 10mW/10mW"
+    log = read(write("a.txt", f"{good}\n{good.replace('10mW/', '9' * digits + 'mW/')}\n"), interval_s=1)
+    assert [(problem.line, problem.reason) for problem in log.problems] == [(2, "is no tegrastats line")]

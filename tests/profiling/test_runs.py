@@ -114,6 +114,15 @@ def test_a_correction_is_a_new_run_with_who_and_why(api, run):
     assert api.get(f"{URL}{run.pk}/").json()["state"] == "superseded"
 
 
+def test_no_door_takes_a_time_whose_energy_is_infinite(api, run, send):
+    """One such run would break every list, page and export that shows it."""
+    answer = api.post(f"{URL}{run.pk}/corrections/", {"reason": "typo", "changes": {"time_ms": 1e308}})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "time_ms")
+    answer = send(ROW | {"time_ms": 1e308})
+    assert (answer.status_code, answer.json()["errors"][0]["reason"]) == (400, "is too large")
+    assert Run.everything.count() == 1
+
+
 def test_a_corrected_run_leaves_lists_and_fits(api, run, eng, resnet, orin):
     revision = run_correct(run=run, user=eng, reason="typo", changes={"time_ms": 50.0})
     assert list(run_list()) == [revision]

@@ -18,9 +18,12 @@ from rich.table import Table
 from profiling.client.keys import keep_key
 from profiling.client.lab import Lab
 from profiling.client.records import Run, Upload
+from profiling.client.wire import LabRefused
 from profiling.errors import LabError
 
 SHOWN = ("id", "workload", "device_model", "cores", "cpu_khz", "gpu_khz", "mem_khz", "time_ms", "power_mw")
+EXPORTED = ("csv", "json", "parquet")
+PIPED_WIDTH = 200  # nothing is cut off in a file
 errors = Console(stderr=True)
 
 
@@ -37,15 +40,30 @@ def upload(options: argparse.Namespace, lab: Lab) -> None:
     pair = {"workload": options.workload, "device_model": options.device_model}
     bad = []
     for path in options.files:
-        with bar(f"{path.name} sent") as progress:
-            sent = lab.upload(path, **pair, **about, progress=progress)
-        with bar(f"{path.name} read") as progress:
-            sent = lab.wait(sent, progress=progress)
-        print(f"{path.name}: {sent.state}, {imported(sent)}, {sent.problem_count} bad lines")
+        try:
+            sent = _sent(lab, path, **pair, **about)
+        except (LabRefused, OSError) as error:  # this file; the others may well come in
+            bad.append(f"{path.name}: {said(error)}")
+            continue
+        notes = len(sent.raw.get("notes") or [])
+        print(f"{path.name}: {sent.state}, {imported(sent)}, {sent.problem_count} bad lines, {notes} notes")
         if sent.state != "done":
             bad.append(f"{path.name}: {sent.failure or f'see /uploads/{sent.id}/'}")
     if bad:
         raise LabError("; ".join(bad))
+
+
+def _sent(lab: Lab, path: Path, **about: Any) -> Upload:
+    with bar(f"{path.name} sent") as progress:
+        sent = lab.upload(path, **about, progress=progress)
+    with bar(f"{path.name} read") as progress:
+        return lab.wait(sent, progress=progress)
+
+
+def said(error: LabError | OSError) -> str:
+    if isinstance(error, LabError):
+        return error.message
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
 
 
 def imported(sent: Upload) -> str:
@@ -62,7 +80,7 @@ def runs(options: argparse.Namespace, lab: Lab) -> None:
         json.dump([dict(run.raw) for run in found], sys.stdout, indent=1)
         print()
     else:
-        Console().print(run_table(found))
+        Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(run_table(found))
 
 
 def predict(options: argparse.Namespace, lab: Lab) -> None:
@@ -89,6 +107,8 @@ def plan(options: argparse.Namespace, lab: Lab) -> None:
 def export(options: argparse.Namespace, lab: Lab) -> None:
     """The matching runs into a file, by its ending: .csv, .json, .parquet."""
     kind = options.output.suffix.removeprefix(".")
+    if kind not in EXPORTED:
+        raise LabError(f"{options.output} must end in one of .{', .'.join(EXPORTED)}: that says its format.")
     with bar(options.output.name) as progress:
         size = lab.export(options.output, format=kind, **options.filters, progress=progress)
     print(f"{options.output}: {size:,} bytes")
@@ -98,7 +118,7 @@ def run_table(found: Sequence[Run]) -> Table:
     table = Table(*SHOWN)
     for run in found:
         values = (getattr(run, name) for name in SHOWN)
-        table.add_row(*("—" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v) for v in values))
+        table.add_row(*("—" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in values))
     return table
 
 
@@ -158,9 +178,12 @@ def main(arguments: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         options.filters = dict(options.filters)
     try:
         options.do(options, lab if lab or options.do is login else Lab())
-    except LabError as error:
-        errors.print(error.message, style="red", markup=False, highlight=False)
+    except (LabError, OSError) as error:
+        errors.print(said(error), style="red", markup=False, highlight=False)
         return 1
+    except KeyboardInterrupt:
+        errors.print("Broken off. The same command again goes on, or finds what is there.")
+        return 130
     return 0
 
 

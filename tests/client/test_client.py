@@ -201,6 +201,20 @@ def test_the_command_says_when_it_is_not_decided_what_is_imported(lab, tmp_path,
     assert "choosing, not decided yet what is imported, 1 bad lines" in capsys.readouterr().out
 
 
+def test_a_file_that_is_not_there_keeps_no_other_from_coming_in(lab, path, capsys):
+    words = ["upload", "missing.csv", str(path), "--workload", "resnet", "--device-model", "orin-mini"]
+    assert main(words, lab) == 1
+    told = capsys.readouterr()
+    assert "1 imported" in told.out
+    assert "missing.csv: No such file or directory" in told.err
+
+
+@pytest.mark.parametrize("name", ["runs.xlsx", "no/such/folder/runs.csv"])
+def test_an_export_that_cannot_be_written_is_told_in_words(lab, tmp_path, capsys, name):
+    assert main(["export", str(tmp_path / name)], lab) == 1
+    assert name.split("/")[-1] in capsys.readouterr().err.replace("\n", "")
+
+
 def test_a_plan_that_cannot_be_made_is_told_in_words(lab, capsys):
     assert main(["plan", "resnet", "orin-mini", "--power-mw", "20000"], lab) == 1
     assert "predictor" in capsys.readouterr().err

@@ -10,7 +10,7 @@ PAGING = {"cursor", "page_size", "format"}
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """A misspelt filter is refused; ignoring it would answer another question than was asked."""
+    """A misspelt filter, or one given twice, is refused; ignoring it would answer another question."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
         filterset: Any = self.get_filterset(request, queryset, view)
@@ -18,4 +18,6 @@ class StrictFilterBackend(DjangoFilterBackend):
         if getattr(view, "detail", False) is False and (unknown := set(request.query_params) - known):
             names = ", ".join(sorted(known))
             raise ValidationError({name: [f"No such filter. There are: {names}."] for name in unknown})
+        if twice := [name for name, values in request.query_params.lists() if len(values) > 1]:
+            raise ValidationError({name: ["Given more than once. Take one value."] for name in twice})
         return super().filter_queryset(request, queryset, view)

@@ -21,6 +21,7 @@ from profiling.selectors.exports import Export
 from profiling.selectors.facets import FACETS, run_facets
 from profiling.selectors.heat import USUAL_HEAT, heat_map
 from profiling.selectors.runs import run_history, run_list
+from profiling.selectors.telemetry import telemetry_columns
 from profiling.serializers import (
     CorrectionSerializer,
     FacetsSerializer,
@@ -28,6 +29,8 @@ from profiling.serializers import (
     RunSerializer,
     RunsReplySerializer,
     RunsRequestSerializer,
+    TelemetryRequestSerializer,
+    TelemetrySerializer,
 )
 from profiling.services.runs import run_correct, runs_receive
 
@@ -63,6 +66,15 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
         upload, new = runs_receive(user=person(request), idempotency_key=key, **asked.validated_data)
         ids = list(upload.runs.order_by("line").values_list("pk", flat=True))
         return Response({"upload": upload.pk, "runs": ids}, status=201 if new else 200)
+
+    @extend_schema(parameters=[TelemetryRequestSerializer], responses=TelemetrySerializer)
+    @action(detail=True)
+    def telemetry(self, request: Request, pk: str) -> Response:
+        """What the sensors said during a run: channels, thinned without losing peaks."""
+        asked = TelemetryRequestSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        run: Any = self.get_object()
+        return Response({"run": run.pk, "channels": telemetry_columns(run=run, **asked.validated_data)})
 
     @extend_schema(request=CorrectionSerializer, responses={201: RunSerializer})
     @action(detail=True, methods=["post"])

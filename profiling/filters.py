@@ -6,7 +6,7 @@ from typing import Any
 import django_filters as filters
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator
+from django.core.validators import EMPTY_VALUES, MaxValueValidator
 from django.db.models import F, Q, QuerySet
 from django.db.models.lookups import GreaterThan, In
 
@@ -50,6 +50,22 @@ class FromFilter(filters.DateTimeFilter):
 
 class UntilFilter(filters.DateTimeFilter):
     field_class = EndField
+
+
+class BooleanField(forms.Field):
+    """Django's takes any word it does not know for no answer, which here would be no filter."""
+
+    def to_python(self, value: Any) -> bool | None:
+        if value in EMPTY_VALUES:
+            return None
+        word = str(value).lower()
+        if word not in ("true", "1", "false", "0"):
+            raise forms.ValidationError("Either true or false.")
+        return word in ("true", "1")
+
+
+class BooleanFilter(filters.BooleanFilter):
+    field_class = BooleanField
 
 
 class RunFilter(filters.FilterSet):
@@ -97,7 +113,7 @@ class RunApiFilter(RunFilter):
         choices=[(flag, flag) for flag in FLAGS], method="with_flag", label="carries this quality flag"
     )
     uploader = filters.CharFilter(method="with_uploader", label="who uploaded it")
-    flagged = filters.BooleanFilter(method="with_any_flag", label="carries any quality flag")
+    flagged = BooleanFilter(method="with_any_flag", label="carries any quality flag")
     created__gte = FromFilter(field_name="created", lookup_expr="gte")
     created__lte = UntilFilter(field_name="created", lookup_expr="lte")
     measured_at__gte = FromFilter(field_name="measured_at", lookup_expr="gte")
@@ -163,7 +179,7 @@ def _keys(found: QuerySet[Any]) -> list[Any] | QuerySet[Any]:
 
 
 class RunExportFilter(RunApiFilter):
-    package = filters.BooleanFilter(method="ignored", label="as a zip, with its provenance beside it")
+    package = BooleanFilter(method="ignored", label="as a zip, with its provenance beside it")
 
     def ignored(self, runs: QuerySet[Run], name: str, value: bool) -> QuerySet[Run]:
         return runs
@@ -183,6 +199,8 @@ class RunHeatFilter(RunApiFilter):
 
 class DeviceFilter(filters.FilterSet):
     device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
+
+    retired = BooleanFilter()
 
     class Meta:
         model = Device
@@ -205,6 +223,7 @@ class UploadFilter(filters.FilterSet):
     workload = filters.ModelChoiceFilter(queryset=Workload.objects.all(), to_field_name="slug")
     device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
     uploader = filters.CharFilter(field_name="uploader__username")
+    emulated = BooleanFilter()
     created__gte = FromFilter(field_name="created", lookup_expr="gte")
     created__lte = UntilFilter(field_name="created", lookup_expr="lte")
 

@@ -164,6 +164,24 @@ class FacetsSerializer(serializers.Serializer):
     ranges = serializers.DictField(child=serializers.DictField(help_text="min and max, null without runs"))
 
 
+class TelemetryRequestSerializer(serializers.Serializer):
+    points = serializers.IntegerField(
+        default=2000, min_value=2, max_value=1_000_000, help_text="of a channel at most; peaks are kept"
+    )
+
+
+class ChannelSerializer(serializers.Serializer):
+    time_s = serializers.ListField(child=serializers.FloatField(), help_text="seconds since the run began")
+    values = serializers.ListField(child=serializers.FloatField(allow_null=True))
+
+
+class TelemetrySerializer(serializers.Serializer):
+    run = serializers.IntegerField()
+    channels = serializers.DictField(
+        child=ChannelSerializer(), help_text="names, units last: power_vdd_in_mw, gpu_khz, temp_cpu_c"
+    )
+
+
 class HeatMapSerializer(serializers.Serializer):
     x = serializers.ListField(child=serializers.IntegerField())
     y = serializers.ListField(child=serializers.IntegerField())

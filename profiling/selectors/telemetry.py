@@ -1,3 +1,4 @@
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ def run_telemetry(*, run: Run, points: int = 2000) -> dict[str, tuple[np.ndarray
     chunks = [unpack(bytes(chunk.parquet)) for chunk in run.telemetry.order_by("sequence")]
     names = list(dict.fromkeys(name for chunk in chunks for name in chunk if name != TIME))
     return {name: thinned(*channel(chunks, name), points) for name in names if numeric(chunks, name)}
+
+
+def telemetry_columns(*, run: Run, points: int) -> dict[str, dict[str, list[float | None]]]:
+    """The same as plain numbers: channel → its own time_s and values, None where a sensor said nothing."""
+    return {
+        name: {"time_s": time_s.tolist(), "values": [v if isfinite(v) else None for v in values.tolist()]}
+        for name, (time_s, values) in run_telemetry(run=run, points=points).items()
+    }
 
 
 def numeric(chunks: list[dict[str, Any]], name: str) -> bool:

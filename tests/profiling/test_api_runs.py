@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from profiling.models import Run, Upload
+from profiling.models import Run, Telemetry, Upload
+from profiling.telemetry import pack
 
 URL = "/api/v1/runs/"
 LOW = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
@@ -59,6 +60,21 @@ def test_a_filter_that_makes_no_sense_is_refused(api, runs, filters):
     answer = api.get(URL, filters)
     assert answer.status_code == 400
     assert set(answer.json()["errors"]) == set(filters)
+
+
+@pytest.mark.parametrize("query", ["flagged=perhaps", "cores=2&cores=4", "flag=hot&flag=short"])
+def test_half_a_question_is_refused(api, runs, query):
+    assert api.get(f"{URL}?{query}").status_code == 400
+
+
+def test_the_telemetry_of_a_run_comes_in_channels(api, runs):
+    columns = {"time_s": [0.0, 0.1, 0.2, 0.3], "power_vdd_in_mw": [5000, None, 9000, 5008]}
+    Telemetry.objects.create(run=runs[0], **pack(columns)._asdict())
+    said = api.get(f"{URL}{runs[0].pk}/telemetry/").json()["channels"]["power_vdd_in_mw"]
+    assert said == {"time_s": pytest.approx([0.0, 0.1, 0.2, 0.3]), "values": [5000, None, 9000, 5008]}
+    thin = api.get(f"{URL}{runs[0].pk}/telemetry/?points=2").json()["channels"]["power_vdd_in_mw"]
+    assert 9000 in thin["values"]
+    assert api.get(f"{URL}{runs[0].pk}/telemetry/?points=1").status_code == 400
 
 
 def test_a_run_leads_back_to_its_file_and_line(api, runs):

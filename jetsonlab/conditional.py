@@ -1,5 +1,6 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
+from django.utils.cache import patch_vary_headers
 
 
 class ApiConditionalGetMiddleware(ConditionalGetMiddleware):
@@ -14,4 +15,5 @@ class ApiConditionalGetMiddleware(ConditionalGetMiddleware):
             return response
         if not response.has_header("Cache-Control"):
             response["Cache-Control"] = "private, no-cache"  # keep it, but ask before using it again
+        patch_vary_headers(response, ["Authorization"])
         return super().process_response(request, response)

@@ -15,7 +15,7 @@ Columns = Mapping[str, type]  # name → int, float, str, bool, datetime or dict
 Page = Sequence[Sequence[Any]]  # a sequence a column
 Pages = Iterator[Page]
 Writer = Callable[[Columns, Pages], Iterator[bytes]]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # full width too
 
 
 class Pipe(io.RawIOBase):

@@ -36,7 +36,7 @@ def read_rows(source: Source, delimiter: str | None = None) -> Rows:
 
 def sniff_dialect(head: bytes, limits: Limits, delimiter: str | None = None) -> Dialect:
     if head.startswith(WIDE_BOMS):
-        raise FormatError("the text is UTF-16; save it as UTF-8")
+        raise FormatError("the text is UTF-32; save it as UTF-8")
     if not head.strip():
         raise FormatError("the file is empty")
     number, line = _first_line(_unix(head.removeprefix(BOM)))

@@ -1,5 +1,6 @@
 """A file on disk, opened so that it can never unpack to more than was agreed."""
 
+import codecs
 import gzip
 import io
 import zipfile
@@ -17,6 +18,7 @@ from profiling.formats.problems import FileTooLarge, FormatError, Limits
 
 HEAD_BYTES = 1 << 16
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 UNPACKING_ERRORS = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, EOFError)
 ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, *UNPACKING_ERRORS)
 
@@ -56,7 +58,19 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """The unpacked bytes; FormatError when broken, FileTooLarge when over the limits."""
+        """The unpacked bytes, UTF-16 as UTF-8; FormatError when broken, FileTooLarge when over the limits."""
+        with self._unpacked() as stream:
+            yield _Recoded(self.filename, stream) if self.is_utf16 else stream  # type: ignore[misc]
+
+    @cached_property
+    def is_utf16(self) -> bool:
+        """As spreadsheets and PowerShell write it. (UTF-32 begins alike, with two NUL bytes more.)"""
+        with self._unpacked() as stream:
+            start = stream.read(4)
+        return start.startswith(UTF16) and start[2:] != b"\0\0"
+
+    @contextmanager
+    def _unpacked(self) -> Iterator[BinaryIO]:
         if self.size > self.limits.file_bytes:
             raise FileTooLarge(
                 f"{self.filename} has {self.size:,} bytes; at most {self.limits.file_bytes:,} are read"
@@ -82,7 +96,7 @@ class Source:
     def seekable(self) -> Iterator[BinaryIO]:
         """The file itself if it is not packed, else its unpacked bytes in memory."""
         if self.compression is None:
-            with self.open() as stream:
+            with self._unpacked() as stream:
                 yield stream
         else:
             yield io.BytesIO(self.whole())
@@ -119,6 +133,29 @@ class _Unpacked:
         self.out += len(piece)
         check_expansion(self.source.filename, self.source.size, self.out, self.source.limits)
         return piece
+
+
+class _Recoded:
+    """Reads UTF-16 text as UTF-8."""
+
+    def __init__(self, filename: str, stream: BinaryIO) -> None:
+        self.filename, self.stream = filename, stream
+        self.decoder = codecs.getincrementaldecoder("utf-16")()
+        self.ready = b""
+
+    def read(self, size: int) -> bytes:
+        while len(self.ready) < size and (piece := self.stream.read(1 << 16)):
+            self.ready += self._decoded(piece)
+        if len(self.ready) < size:
+            self.ready += self._decoded(b"", final=True)
+        taken, self.ready = self.ready[:size], self.ready[size:]
+        return taken
+
+    def _decoded(self, piece: bytes, final: bool = False) -> bytes:
+        try:
+            return self.decoder.decode(piece, final).encode()
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{self.filename} is broken UTF-16 text: {error.reason}") from error
 
 
 def check_expansion(name: str, packed: int, unpacked: int, limits: Limits) -> None:

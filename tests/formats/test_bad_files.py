@@ -69,9 +69,28 @@ def test_text_that_is_not_utf8_costs_only_its_line(write, ranges):
     assert parsed.rows.line.tolist() == [3]
 
 
-def test_utf16_says_what_to_do(write):
-    with pytest.raises(FormatError, match="save it as UTF-8"):
-        read(write("a.csv", (HEADER + ROW).decode().encode("utf-16")))
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_utf16_is_read_as_spreadsheets_write_it(write, ranges, encoding, pack):
+    text = (
+        ("\ufeff" if encoding == "utf-16-be" else "")
+        + "note,"
+        + HEADER.decode()
+        + "gr\u00fc\u00df,"
+        + ROW.decode()
+    )
+    parsed = read(write("a.csv", pack(text.encode(encoding))), legal=ranges)
+    assert (parsed.rows.line.tolist(), parsed.extras.note.tolist()) == ([2], ["gr\u00fc\u00df"])
+
+
+def test_utf16_cut_amid_a_character_is_refused(write):
+    with pytest.raises(FormatError, match="broken UTF-16"):
+        read(write("a.csv", (HEADER + ROW).decode().encode("utf-16")[:-1]))
+
+
+def test_utf32_says_what_to_do(write):
+    with pytest.raises(FormatError, match="UTF-32; save it as UTF-8"):
+        read(write("a.csv", (HEADER + ROW).decode().encode("utf-32")))
 
 
 def test_nul_bytes_cost_only_their_line(write, ranges):

@@ -52,7 +52,7 @@ def parquet_claiming_a_thousand_million_rows(folder: Path) -> bytes:
 UNREADABLE = {
     "blank lines": (b"\n\n \n", "empty"),
     "a zip bomb": (gzip.compress(HEADER + GOOD * 2_000_000), "times its size"),
-    "UTF-16": (HEADER.decode().encode("utf-16"), "save it as UTF-8"),
+    "UTF-32": (HEADER.decode().encode("utf-32"), "save it as UTF-8"),
     "a doubled header": (
         HEADER.replace(b"time_ms", b"cores") + GOOD,
         "more than one column is called 'cores'",

@@ -53,7 +53,7 @@ def _broken_is_said(source: Source) -> Iterator[None]:
 
 
 def _sheets(source: Source) -> tuple[ReadOnlyWorksheet, ReadOnlyWorksheet | None, list[str]]:
-    """The first sheet with a filled cell, the same with formulas if it has any, and the names of further ones."""
+    """The first sheet with a filled cell, the same with formulas if any, and the names of further ones."""
     content = source.whole()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_size(source, len(content), archive.infolist())

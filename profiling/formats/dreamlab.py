@@ -7,6 +7,7 @@ clock they share: seconds since the harness began.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from zipfile import ZipFile
@@ -14,14 +15,16 @@ from zipfile import ZipFile
 from profiling.formats.dreamlab_run import DreamlabRun, read_run
 from profiling.formats.dreamlab_table import Runs, runs_of
 from profiling.formats.format import Format, Options
-from profiling.formats.problems import FileTooLarge, FormatError, ProblemList
+from profiling.formats.problems import FileTooLarge, FormatError, Problem, ProblemList
 from profiling.formats.source import ZIP, ZIP_ERRORS, Source, open_zip
 
 FOLDER = re.compile(r"pm_(\d{1,3})_(\d{1,9})_(\d{1,12})_(\d{1,12})")
 FILE = re.compile(
     r"(?P<prefix>.+)_(?P<what>epoch_stats|compute|fetch|tegrastats|(?:cpufreq|gpufreq|emc|io|mem|swap|vmtouch)_stats)\.csv"
 )
+NAMED = 5  # of the files that are not read
 Files = dict[str, Callable[[], Source]]  # what → how to get at it
+Named = tuple[tuple[str, str], Files]
 Found = dict[tuple[str, str], Files]  # (folder, prefix) → files
 
 
@@ -41,9 +44,9 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Runs:
     """Runs; FormatError for a broken or overlarge zip. A damaged run is a problem, and the others come in."""
-    problems = ProblemList(source.limits.problems)
+    problems, others = ProblemList(source.limits.problems), list[str]()
     runs: list[DreamlabRun] = []
-    for done, ((folder, prefix), files) in enumerate(_found(source, problems), 1):
+    for done, ((folder, prefix), files) in enumerate(_found(source, problems, others), 1):
         try:
             sources = {what: get() for what, get in files.items()}
         except FormatError as error:
@@ -52,7 +55,16 @@ def read(source: Source, options: Options) -> Runs:
         runs.append(read_run(folder, prefix, mode_of(folder), sources))
         if options.progress:
             options.progress(done)
-    return runs_of(runs, problems, options, source.limits)
+    found = runs_of(runs, problems, options, source.limits)
+    return replace(found, parsed=replace(found.parsed, notes=[*_unread(others), *found.parsed.notes]))
+
+
+def _unread(others: list[str]) -> list[Problem]:
+    if not others:
+        return []
+    more = " …" if len(others) > NAMED else ""
+    reason = f"not read, as part of no run ({len(others)}): {', '.join(others[:NAMED])}{more}"
+    return [Problem(0, "", "", reason)]
 
 
 def mode_of(folder: str) -> tuple[int, int, int, int]:
@@ -64,7 +76,9 @@ def mode_of(folder: str) -> tuple[int, int, int, int]:
     return cores, cpu, gpu, mem
 
 
-def _found(source: Source, problems: ProblemList) -> Iterator[tuple[tuple[str, str], Files]]:
+def _found(
+    source: Source, problems: ProblemList, others: list[str]
+) -> Iterator[tuple[tuple[str, str], Files]]:
     if source.path.is_dir():
         yield from sorted(_in_folder(source).items())
         return
@@ -76,6 +90,8 @@ def _found(source: Source, problems: ProblemList) -> Iterator[tuple[tuple[str, s
             elif place := _place(member.filename):
                 folder, prefix, what = place
                 found[folder, prefix][what] = partial(_member, source, archive, member.filename)
+            elif not member.is_dir() and not _is_macs_own(PurePosixPath(member.filename)):
+                others.append(member.filename)
         yield from sorted(found.items())
 
 
@@ -106,9 +122,14 @@ def _place(name: str) -> tuple[str, str, str] | None:
     """Folder, prefix and kind of a file of a run; None for any other file."""
     path = PurePosixPath(name)
     found = FILE.fullmatch(path.name)
-    if found is None or not FOLDER.fullmatch(path.parent.name):
+    if found is None or not FOLDER.fullmatch(path.parent.name) or _is_macs_own(path):
         return None
     return str(path.parent), found["prefix"], found["what"]
+
+
+def _is_macs_own(path: PurePosixPath) -> bool:
+    """What Finder packs beside each file: no file of anybody's."""
+    return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"
 
 
 FORMAT = Format("dreamlab", "PowerTrain run folder, or a zip of them", "runs", recognises, read)

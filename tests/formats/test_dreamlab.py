@@ -123,6 +123,17 @@ def test_names_that_leave_the_zip_are_passed_over(zipped, ranges):
     assert [problem.reason for problem in problems] == ["points outside the zip; passed over"]
 
 
+def test_files_of_no_run_are_named_and_those_that_finder_adds_are_not(zipped, ranges):
+    before = read(zipped, legal=ranges)
+    with zipfile.ZipFile(zipped, "a") as archive:
+        archive.writestr("summary.csv", "cores,time_ms\n4,5\n")
+        for name in archive.namelist():
+            archive.writestr(f"__MACOSX/{name.rpartition('/')[0]}/._{name.rpartition('/')[2]}", "fork")
+    runs = read(zipped, legal=ranges)
+    assert (len(runs), runs.parsed.problems) == (len(before), before.parsed.problems)
+    assert runs.parsed.notes[0].reason == "not read, as part of no run (1): summary.csv"
+
+
 def test_a_zip_bomb_is_refused(tmp_path):
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Value
 from django.db.models.expressions import OrderBy
+from django.db.models.functions import NullIf
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
@@ -19,7 +20,8 @@ MOST_DIGITS = 16  # of a page's number: its first row is still an integer to a d
 
 
 class Column(NamedTuple):
-    """sort: the field that orders the list by this column, "" for none. usual: shown unless others are asked
+    """sort: the field that orders the list by this column, "" for none. blank: it may be "", which is
+    unknown. usual: shown unless others are asked
     for. The first column of a list is the row's name and always there."""
 
     name: str
@@ -29,6 +31,7 @@ class Column(NamedTuple):
     sort: str = ""
     number: bool = False
     usual: bool = True
+    blank: bool = False
 
 
 class Head(NamedTuple):
@@ -104,11 +107,12 @@ class Browse:
     @property
     def ordering(self) -> list[OrderBy | str]:
         """Unknown values last, either way round."""
-        sources = {column.name: column.sort for column in self.columns}
-        source, falls = sources[self.sort.removeprefix("-")], self.sort.startswith("-")
-        if source == "pk":
+        by_name = {column.name: column for column in self.columns}
+        column, falls = by_name[self.sort.removeprefix("-")], self.sort.startswith("-")
+        if column.sort == "pk":
             return ["-pk" if falls else "pk"]
-        return [F(source).desc(nulls_last=True) if falls else F(source).asc(nulls_last=True), "-pk"]
+        value = NullIf(column.sort, Value("")) if column.blank else F(column.sort)
+        return [value.desc(nulls_last=True) if falls else value.asc(nulls_last=True), "-pk"]
 
     def heads(self) -> list[Head]:
         here, falls = self.sort.removeprefix("-"), self.sort.startswith("-")

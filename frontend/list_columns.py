@@ -13,7 +13,10 @@ from profiling.selectors.devices import alive_since
 
 
 def _plain(name: str, title: str, why: str = "not known", sort: str = "", usual: bool = True) -> Column:
-    return Column(name, title, lambda row: or_dash(getattr(row, name), why), sort=sort or name, usual=usual)
+    def cell(row: Any) -> Any:
+        return or_dash(getattr(row, name), why)
+
+    return Column(name, title, cell, sort=sort or name, usual=usual, blank=True)
 
 
 def _count(name: str, title: str, unit: str = "", none: str = "") -> Column:

@@ -50,6 +50,16 @@ def test_a_list_of_two_pages_counts_both(browser, orin):
     assert "51 found" in page(browser, "/devices/")
 
 
+@pytest.mark.parametrize(("sort", "order"), [("location", "ab-"), ("-location", "ba-")])
+def test_what_is_blank_comes_last_either_way_round(browser, orin, sort, order):
+    for slug in ("-", "b", "a"):
+        Device.objects.create(slug=slug, name=slug, device_model=orin, location=slug.strip("-"))
+    assert (
+        "".join(each.slug for each in browser.get("/devices/", {"sort": sort}).context["browse"].items)
+        == order
+    )
+
+
 def test_sizes_are_chosen_from_the_smallest_to_the_largest(browser, eng):
     for size in (4, 16, 1):
         Workload.objects.create(

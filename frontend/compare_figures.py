@@ -119,25 +119,24 @@ def pair_figure(seen: Comparison) -> Figure:
     knobs, first, second = seen.shared
     unit, factor = UNITS[seen.form.cleaned_data["value"]]
     low, high = min(first.min(), second.min()) / factor, max(first.max(), second.max()) / factor
+    by_key = {row.subject.key: row.letter for row in seen.rows}
+    letters = [by_key[seen.subject(name).key] for name in ("first", "second")]
     emulated = any(seen.subject(name).group.emulated for name in ("first", "second"))
+    told = [f"{letter} %{{{axis}}} {unit}" for letter, axis in zip(letters, "xy", strict=True)]
     points: Figure = {
         "type": "scatter",
         "mode": "markers",
         "x": rounded(first / factor),
         "y": rounded(second / factor),
         "text": [str(Knobs(*mode)) for mode in knobs.tolist()],
-        "hovertemplate": f"%{{text}}<br>%{{x}} and %{{y}} {unit}<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>{' and '.join(told)}<extra></extra>",
         "marker": {"color": "--emulated" if emulated else "--measured", "size": 5, "opacity": 0.6},
         "showlegend": False,
     }
     equal: Figure = {"type": "scatter", "mode": "lines", "x": rounded([low, high]), "y": rounded([low, high])}
     equal |= {"line": {"color": "--muted", "dash": "dash"}, "hoverinfo": "skip", "showlegend": False}
-    letters = {row.subject.key: row.letter for row in seen.rows}
-    titles = [
-        f"{letters[seen.subject(name).key]}: {quantity_title(seen.form.cleaned_data['value'])}"
-        for name in ("first", "second")
-    ]
-    shown = layout(*titles)
+    title = quantity_title(seen.form.cleaned_data["value"])
+    shown = layout(*(f"{letter}: {title}" for letter in letters))
     for axis in ("xaxis", "yaxis"):
         shown[axis] |= {"type": "log"}
     return {"data": [equal, points], "layout": shown}

@@ -20,7 +20,7 @@ MOST_VIOLINS = 12
 def coverage_figure(seen: Explored) -> Figure:
     told, chosen = seen.coverage, seen.form.cleaned_data
     shares = 100 * np.array(told["measured"]) / told["per_cell"]
-    words = f"%{{x}} × %{{y}}<br><b>%{{customdata}} of {told['per_cell']} modes</b><extra></extra>"
+    words = f"{_cell_words(chosen)}<br>%{{customdata}} of {told['per_cell']} modes<extra></extra>"
     cells = _cells(chosen, told, [rounded(row) for row in shares], told["measured"], words)
     bar = {"title": {"text": "modes measured, %", "side": "right"}, "thickness": 12, "outlinewidth": 0}
     cells |= {
@@ -37,11 +37,19 @@ def map_figure(seen: Explored) -> Figure:
     chosen, (unit, factor) = seen.form.cleaned_data, UNITS[seen.quantity]
     values = np.array(seen.map["z"], dtype=float) / factor
     logs = np.log10(values)
-    words = f"%{{x}} × %{{y}}<br><b>%{{customdata}} {unit}</b><extra></extra>"
+    words = f"{_cell_words(chosen)}<br>%{{customdata}} {unit}<extra></extra>"
     cells = _cells(chosen, seen.map, [rounded(row) for row in logs], [rounded(row) for row in values], words)
     ends = float(np.nanmin(logs)), float(np.nanmax(logs))
     cells |= {"colorscale": LOW_TO_HIGH, "colorbar": log_bar(quantity_title(seen.quantity), *ends)}
     return {"data": [cells], "layout": layout(knob_title(chosen["x"]), knob_title(chosen["y"]))}
+
+
+def _cell_words(chosen: dict[str, Any]) -> str:
+    return "<br>".join(knob_words(chosen[axis], f"%{{{axis}}}") for axis in ("x", "y"))
+
+
+def knob_words(name: str, value: str) -> str:
+    return f"{value} cores" if name == "cores" else f"{KNOB_LABELS[name]} {value} MHz"
 
 
 def _cells(chosen: dict[str, Any], grid: dict[str, Any], z: Any, told: Any, words: str) -> Figure:
@@ -61,7 +69,7 @@ def distribution_figure(seen: Explored) -> Figure:
         "width": rounded(np.diff(ends)),
         "customdata": [rounded(pair) for pair in zip(ends[:-1], ends[1:], strict=True)],
         "hovertemplate": f"%{{customdata[0]}} to %{{customdata[1]}} {UNITS[seen.quantity][0]}<br>"
-        "<b>%{y} runs</b><extra></extra>",
+        "%{y} runs<extra></extra>",
         "marker": {"color": seen.role},
         "showlegend": False,
     }
@@ -99,7 +107,7 @@ def _curve(seen: Explored, curve: Curve, top: float) -> Figure:
     line |= {"line": {"color": seen.role, "width": 1.5}, "marker": {"color": seen.role, "size": sizes}}
     shown = layout(knob_title(name), quantity_title(seen.quantity))
     shown["yaxis"] |= {"range": [0, top]}
-    words = f"%{{x}}: %{{y}} {unit}<extra></extra>"
+    words = f"{knob_words(name, '%{x}')}: %{{y}} {unit}<extra></extra>"
     return {"data": [line | {"hovertemplate": words, "showlegend": False}], "layout": shown}
 
 
@@ -133,6 +141,8 @@ def _violin(name: str, values: Any, role: str) -> Figure:
         "name": name,
         "y": rounded(values),
         "box": {"visible": True},
+        "hoveron": "points",
+        "hovertemplate": "%{x}<br>%{y} %<extra></extra>",
         "spanmode": "hard",  # no violin reaches where nothing was measured
         "line": {"color": role, "width": 1},
         "fillcolor": "--band",

@@ -41,7 +41,7 @@ def heat_map(shown: KnobMap) -> Figure:
     """Colour follows the logarithm: the slowest corner would leave the rest one colour."""
     unit, factor = UNITS[shown.quantity]
     x, y = knob_values(shown.across, shown.x), knob_values(shown.up, shown.y)
-    words = f"%{{x}} × %{{y}}<br><b>%{{customdata}} {unit}</b><extra></extra>"
+    words = f"%{{x}} × %{{y}}<br>%{{customdata}} {unit}<extra></extra>"
     logs = np.log10(shown.values / factor)
     cells = {
         "type": "heatmap",

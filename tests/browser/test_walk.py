@@ -154,6 +154,15 @@ PATHS = (
 )
 
 
+def test_a_plot_tells_of_the_mark_under_the_pointer(signed_in: Page, planned: str) -> None:
+    signed_in.goto("/runs/explore/")
+    inside = signed_in.locator("[data-plot=distribution] .nsewdrag")
+    inside.scroll_into_view_if_needed()
+    inside.hover(position={"x": 4, "y": 250})
+    inside.hover(position={"x": 8, "y": 250})
+    expect(signed_in.locator("[data-plot=distribution] .hovertext")).to_contain_text(" ms")
+
+
 @pytest.fixture
 def evaluated(live_server: object) -> None:
     methods = [(name, count) for name in ("gp", "nearest") for count in (5, 20)]

@@ -80,6 +80,8 @@ class FilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
         files = data if isinstance(data, list) else [data]
+        if empty := [file.name for file in files if file and not file.size]:
+            raise forms.ValidationError(f"Nothing was sent yet: {', '.join(empty)} is empty.")
         return [super(FilesField, self).clean(file, initial) for file in files] if files else []
 
 

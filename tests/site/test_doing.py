@@ -72,6 +72,14 @@ def test_several_files_go_at_once(browser, resnet, orin):
     assert Run.objects.count() == 2
 
 
+def test_an_empty_file_among_several_is_named_and_none_is_sent(browser, resnet, orin):
+    files = [SimpleUploadedFile("a.csv", GOOD), SimpleUploadedFile("b.csv", b"")]
+    data = {"device_model": "orin-mini", "file": files}
+    answer = browser.post(reverse("upload-send", args=["resnet"]), data)
+    assert (answer.status_code, Upload.objects.count()) == (400, 0)
+    assert "b.csv is empty" in answer.content.decode()
+
+
 def test_htmx_gets_a_row_for_each_file_that_asks_again_while_under_way(browser, resnet, orin):
     data = {"device_model": "orin-mini", "file": SimpleUploadedFile("a.csv", GOOD)}
     answer = browser.post(

@@ -51,7 +51,8 @@ class ExploreForm(forms.Form):
 
 def group_words(group: Group) -> str:
     kind = "emulated" if group.emulated else "measured"
-    return f"{group.workload} on {group.device_model}, minibatch {group.minibatch}, {kind} ({group.runs:,})"
+    place = f"{group.board}, {group.device_model}" if group.board else group.device_model
+    return f"{group.workload} on {place}, minibatch {group.minibatch}, {kind} ({group.runs:,})"
 
 
 class Explored:

@@ -15,7 +15,7 @@ from modeling.stock import stock_modes
 from profiling.errors import Conflict
 from profiling.knobs import Knobs
 from profiling.models import Run
-from profiling.selectors.exploring import Group, run_groups
+from profiling.selectors.exploring import Group, board_groups, run_groups
 from profiling.selectors.runs import FloatArray, MeasuredTable, measured_table, run_list
 
 OWN_MODES = {"fastest": "time_ms", "least_power": "power_mw", "least_energy": "energy_mj"}
@@ -24,7 +24,8 @@ PACKAGES = {"onnx": "ONNX Runtime", "export": "torch.export", "python": "own pac
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A workload on a device model at one minibatch size, measured or emulated, with what is predicted."""
+    """A workload on a device model, or on one board of it, at one minibatch size, measured or emulated, with
+    what is predicted."""
 
     group: Group
 
@@ -34,13 +35,16 @@ class Subject:
 
     @property
     def name(self) -> str:
-        return f"{self.group.workload} on {self.group.device_model}"
+        return f"{self.group.workload} on {self.group.board or self.group.device_model}"
 
     @cached_property
     def whole_table(self) -> MeasuredTable:
         group = self.group
         return measured_table(
-            workload=group.workload, device_model=group.device_model, emulated=group.emulated
+            workload=group.workload,
+            device_model=group.device_model,
+            emulated=group.emulated,
+            board=group.board,
         )
 
     @cached_property
@@ -119,8 +123,9 @@ class Standing:
 
 
 def subject_list() -> list[Subject]:
-    """What was measured, most runs first, and what is only predicted."""
-    groups = run_groups(run_list())
+    """What was measured, most runs first, board by board where several measured the same, and what is only
+    predicted."""
+    groups = run_groups(run_list()) + board_groups(run_list())
     known = {group.key for group in groups}
     for found in set_list():
         predictor = found.predictor
@@ -250,7 +255,7 @@ def _alike(one: Subject, other: Subject) -> bool:
             workload.precision,
             workload.loader_workers,
         )
-        return (*same, group.device_model.pk, group.minibatch, group.emulated)
+        return (*same, group.device_model.pk, group.minibatch, group.emulated, group.board)
 
     return facts(one) == facts(other)
 

@@ -1,5 +1,6 @@
 """Runs that may be compared with each other, as columns to draw and to calculate with."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,21 +17,25 @@ SETTINGS = (*KNOB_NAMES, "minibatch")
 
 
 class Group(NamedTuple):
-    """Complete runs of one workload on one device model at one minibatch size, all emulated or none."""
+    """Complete runs of one workload on one device model at one minibatch size, all emulated or none; of one
+    board, or of all."""
 
     workload: Workload
     device_model: DeviceModel
     emulated: bool
     minibatch: int
     runs: int
+    board: Device | None = None
 
     @property
     def key(self) -> str:
         kind = "emulated" if self.emulated else "measured"
-        return f"{self.workload.slug}~{self.device_model.slug}~{self.minibatch}~{kind}"
+        board = f"~{self.board.slug}" if self.board else ""
+        return f"{self.workload.slug}~{self.device_model.slug}~{self.minibatch}~{kind}{board}"
 
     def only(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        return runs.filter(
+        of_board = runs if self.board is None else runs.filter(device=self.board)
+        return of_board.filter(
             workload=self.workload,
             device_model=self.device_model,
             state=Run.State.COMPLETE,
@@ -70,6 +75,21 @@ def left_out_of_fitting(runs: QuerySet[Run]) -> int:
     """How many carry a flag for which no predictor is fitted to them."""
     plain = runs.select_related(None).defer(None).order_by()
     return plain.annotate(bad=F("flag_bits").bitand(EXCLUDING_BITS)).filter(bad__gt=0).count()
+
+
+def board_groups(runs: QuerySet[Run]) -> list[Group]:
+    """A group for each board where two or more measured the same, the largest first."""
+    plain = runs.filter(device__isnull=False, state=Run.State.COMPLETE).order_by()
+    names = ("workload_id", "device_model_id", "emulated", "minibatch", "device_id")
+    cells = list(plain.select_related(None).defer(None).values_list(*names).annotate(count=Count("*")))
+    boards_of = Counter(cell[:4] for cell in cells)
+    several = sorted((cell for cell in cells if boards_of[cell[:4]] > 1), key=lambda row: (-row[5], row[:5]))
+    workloads = Workload.objects.in_bulk({row[0] for row in several})
+    models = DeviceModel.objects.in_bulk({row[1] for row in several})
+    boards = Device.objects.in_bulk({row[4] for row in several})
+    return [
+        Group(workloads[row[0]], models[row[1]], row[2], row[3], row[5], boards[row[4]]) for row in several
+    ]
 
 
 @dataclass(frozen=True)

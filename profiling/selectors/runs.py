@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from profiling.flags import BIT
 from profiling.knobs import KNOB_NAMES
-from profiling.models import DeviceModel, Run, Workload
+from profiling.models import Device, DeviceModel, Run, Workload
 
 # The one rule for fitting: a complete run counts when its knobs, time and power are all known, it carries
 # none of these flags, and it is no emulation while the pair has real measurements.
@@ -86,13 +86,19 @@ def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Ru
 
 
 def measured_table(
-    *, workload: Workload, device_model: DeviceModel, emulated: bool | None = None
+    *,
+    workload: Workload,
+    device_model: DeviceModel,
+    emulated: bool | None = None,
+    board: Device | None = None,
 ) -> MeasuredTable:
-    """emulated: None is the rule above; a sweep that chooses as it goes looks at its own kind of run only."""
+    """emulated: None is the rule above; a sweep that chooses as it goes looks at its own kind of run only.
+    board: what was measured on it alone."""
     fields = ("cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "id", "time_ms", "power_mw")
     rows = [
         (made_up, row)
         for made_up, flags, *row in usable_runs(workload=workload, device_model=device_model)
+        .filter(**({} if board is None else {"device": board}))
         .order_by("id")
         .values_list("emulated", "flag_bits", *fields)  # all in the index run_browse
         if not flags & EXCLUDING_BITS

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from profiling.catalog import device_model_entries
-from profiling.models import Run, Workload
+from profiling.models import Device, Run, Workload
 from profiling.services.catalog import device_model_seed
 from tests.modeling.conftest import truth
 
@@ -151,3 +151,26 @@ def test_a_plot_that_is_not_there_is_not_found(browser, pair):
 def test_the_page_costs_the_same_queries_however_many_runs(browser, pair, django_assert_max_num_queries):
     with django_assert_max_num_queries(26):
         browser.get(URL)
+
+
+@pytest.fixture
+def two_boards(resnet, orin, board):
+    slow = Device.objects.create(slug="desk-2", name="Desk 2", device_model=orin)
+    measured(resnet, orin, device=board)
+    measured(resnet, orin, 1.04, rows=slice(0, 6), device=slow)
+
+
+def test_two_boards_that_measured_the_same_are_compared_mode_by_mode(browser, two_boards, board):
+    of = [f"resnet~orin-mini~16~measured~{slug}" for slug in (board.slug, "desk-2")]
+    answer = browser.get(URL, {"of": of})
+    ratio = answer.context["seen"].ratio
+    assert (ratio.modes, ratio.median) == (6, pytest.approx(1.04))
+    page = answer.content.decode()
+    assert "Desk 2, Orin Mini" in page
+    assert "Nothing is known of" not in page
+    assert {row["subject"] for row in table(browser, "metrics", of=of)} == set(of)
+
+
+def test_a_single_board_is_no_subject_of_its_own(browser, resnet, orin, board):
+    measured(resnet, orin, device=board)
+    assert [subject.group.board for subject in browser.get(URL).context["seen"].every] == [None]

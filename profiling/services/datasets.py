@@ -28,6 +28,9 @@ def dataset_create(*, user: User, name: str, filters: dict[str, str], **about: A
     slug = slugify(name)[:80]
     if not slug:
         raise InvalidInput(f"The name {name!r} needs at least one letter or digit.")
+    if taken := Dataset.objects.filter(slug=slug).first():
+        words = f"{taken} already exists, whose address this name would have too. Take another name."
+        raise InvalidInput(words, errors={"name": [words]})
     dataset = Dataset(name=name.strip(), slug=slug, owner=user, filters=filters, **about)
     dataset_runs(dataset)  # refuses filters that make no sense
     check_fields(dataset)

@@ -104,7 +104,16 @@ class UploadForm(forms.Form):
         label="Files",
         help_text="CSV, Parquet, JSON, Excel, a zip of run folders, or a tegrastats or jtop log.",
     )
+    repeats = forms.ChoiceField(
+        choices=[("refuse", "a bad line, to be looked at"), ("keep", "a repeat, kept as a run of its own")],
+        initial="refuse",
+        required=False,
+        label="A mode again with other values is",
+    )
     emulated = forms.BooleanField(required=False, label="These numbers come from an emulated board")
+
+    def clean_repeats(self) -> str:
+        return self.cleaned_data["repeats"] or "refuse"
 
 
 class TokenForm(forms.Form):

@@ -62,20 +62,23 @@ def dataset_version_page(request: HttpRequest, slug: str, number: int) -> HttpRe
     """The card of a version, as it was when it was frozen."""
     of = DatasetVersion.objects.select_related("dataset", "author")
     version = get_object_or_404(of, dataset__slug=slug, number=number)
-    card = version.card
-    steps = [
-        ("", card.get("filters", {})),
-        *((each["take"], each["filters"]) for each in card.get("steps", [])),
-    ]
     context = {
         "version": version,
         "dataset": version.dataset,
-        "card": card,
-        "counts": [(title, card[name]) for name, title in CARD_COUNTS.items() if card.get(name)],
-        "steps": [(take, filters_words(filters)) for take, filters in steps],
         "corrected": corrected_since(version),
+        **_card(version.card),
     }
     return render(request, "frontend/dataset/version.html", context)
+
+
+def _card(card: dict[str, Any]) -> dict[str, Any]:
+    """As a page tells it."""
+    steps = [{"take": "", "filters": card.get("filters", {})}, *card.get("steps", [])]
+    return {
+        "card": card,
+        "counts": [(title, card[name]) for name, title in CARD_COUNTS.items() if card.get(name)],
+        "steps": [(step["take"], filters_words(step["filters"])) for step in steps],
+    }
 
 
 def run_query(filters: dict[str, Any]) -> str:

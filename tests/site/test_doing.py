@@ -72,6 +72,14 @@ def test_several_files_go_at_once(browser, resnet, orin):
     assert Run.objects.count() == 2
 
 
+def test_a_mode_that_comes_again_is_a_repeat_where_its_user_says_so(browser, resnet, orin):
+    again = GOOD + b"2,268800,318750,665600,119.5,19.3\n"
+    data = {"device_model": "orin-mini", "file": SimpleUploadedFile("a.csv", again), "repeats": "keep"}
+    browser.post(reverse("upload-send", args=["resnet"]), data)
+    upload_work(upload_id=Upload.objects.get().pk)
+    assert sorted(Run.objects.values_list("time_ms", flat=True)) == [118.2, 119.5]
+
+
 def test_an_empty_file_among_several_is_named_and_none_is_sent(browser, resnet, orin):
     files = [SimpleUploadedFile("a.csv", GOOD), SimpleUploadedFile("b.csv", b"")]
     data = {"device_model": "orin-mini", "file": files}

@@ -64,15 +64,15 @@ def cheapest_first(runs: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def _cost(question: Any) -> int:
-    """Of when it came in, since a list begins far from an old stretch; of an equality, a comparison, a look
-    into a list or a subquery; of several questions together, or what is excluded."""
+    """Of when it came in, its end before its beginning, since lists begin with the newest; of an equality, a
+    comparison, a look into a list or a subquery; of several questions together, or what is excluded."""
     if not isinstance(question, Lookup):
-        return 5
+        return 6
     if not question.rhs_is_direct_value():
-        return 4
+        return 5
     if getattr(question.lhs, "target", None) == Run._meta.get_field("created"):
-        return 0
-    return {"exact": 1, "in": 3}.get(str(question.lookup_name), 2)
+        return 0 if question.lookup_name in ("lt", "lte") else 1
+    return {"exact": 2, "in": 4}.get(str(question.lookup_name), 3)
 
 
 def usable_runs(*, workload: Workload, device_model: DeviceModel) -> QuerySet[Run]:

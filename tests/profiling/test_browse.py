@@ -110,9 +110,11 @@ def test_what_nobody_may_see_is_asked_last(api, runs):
 
 def test_when_a_run_came_in_is_asked_first(api, runs):
     with CaptureQueriesContext(connection) as told:
-        api.get(URL, {"kind": "inference", "state": "complete", "created__lte": "2026-01-01"})
+        stretch = {"created__gte": "2025-01-01", "created__lte": "2026-01-01"}
+        api.get(URL, {"kind": "inference", "state": "complete", **stretch})
     keys = next(query["sql"] for query in told if '"created" <=' in query["sql"])
-    places = [keys.index(words) for words in ('"created" <=', '"state" =', '"workload_id" IN')]
+    asked = ('"created" <=', '"created" >=', '"state" =', '"workload_id" IN')
+    places = [keys.index(words) for words in asked]
     assert places == sorted(places)
 
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Lookup, QuerySet
+from django.db.models import Lookup, QuerySet, Value
 from numpy.typing import NDArray
 
 from profiling.flags import BIT
@@ -68,7 +68,7 @@ def _cost(question: Any) -> int:
     comparison, a look into a list or a subquery; of several questions together, or what is excluded."""
     if not isinstance(question, Lookup):
         return 6
-    if not question.rhs_is_direct_value():
+    if not (question.rhs_is_direct_value() or isinstance(question.rhs, Value)):
         return 5
     if getattr(question.lhs, "target", None) == Run._meta.get_field("created"):
         return 0 if question.lookup_name in ("lt", "lte") else 1

@@ -111,9 +111,9 @@ def test_what_nobody_may_see_is_asked_last(api, runs):
 def test_when_a_run_came_in_is_asked_first(api, runs):
     with CaptureQueriesContext(connection) as told:
         stretch = {"created__gte": "2025-01-01", "created__lte": "2026-01-01"}
-        api.get(URL, {"kind": "inference", "state": "complete", **stretch})
+        api.get(URL, {"kind": "inference", "state": "complete", "flag": "hot", **stretch})
     keys = next(query["sql"] for query in told if '"created" <=' in query["sql"])
-    asked = ('"created" <=', '"created" >=', '"state" =', '"workload_id" IN')
+    asked = ('"created" <=', '"created" >=', '"state" =', '"flag_bits"', '"workload_id" IN')
     places = [keys.index(words) for words in asked]
     assert places == sorted(places)
 

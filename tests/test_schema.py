@@ -7,6 +7,7 @@ import schemathesis
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rest_framework.throttling import SimpleRateThrottle
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import (
@@ -38,9 +39,9 @@ def token(ada, board) -> dict[str, str]:
 
 
 @pytest.fixture
-def lab(token, ada, resnet, orin, board, settings) -> Any:
+def lab(token, ada, resnet, orin, board, monkeypatch) -> Any:
     """A lab with something of most kinds in it, so that answers have content."""
-    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_CLASSES": []}
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"anon": None, "user": None})
     Run.objects.create(
         workload=resnet, device_model=orin, device=board, minibatch=16, **KNOBS, time_ms=1, power_mw=1
     )

@@ -22,7 +22,7 @@ DEEDS = {
         "raise ValueError('no such layer: \u00fc')",
         ["ValueError", "no such layer: \u00fc", "Traceback"],
     ),
-    "eats-memory": ("hoard = [bytearray(1 << 26) for _ in range(1000)]", ["MemoryError"]),
+    "eats-memory": ("hoard = bytearray(1 << 33)", ["MemoryError"]),
     "prints-garbage": (GARBAGE, ["worn out", '"time_ms": -1']),
 }
 

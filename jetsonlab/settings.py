@@ -181,6 +181,7 @@ CELERY_BEAT_SCHEDULE = {
     "uploads": {"task": "profiling.tasks.look_after_uploads", "schedule": 300.0, "options": {"expires": 300}},
     "telemetry": {"task": "profiling.tasks.look_after_telemetry", "schedule": 3600.0},
     "people": {"task": "profiling.tasks.look_after_people", "schedule": 86_400.0},
+    "tables": {"task": "profiling.tasks.look_after_tables", "schedule": 86_400.0},
     "fits": {"task": "modeling.tasks.look_after_work", "schedule": 300.0, "options": {"expires": 300}},
 }
 

@@ -5,6 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready
 
+from profiling import bulk
 from profiling.services import agents, imports, people, retention, sweeps, uploads
 
 
@@ -37,6 +38,11 @@ def look_after_telemetry() -> None:
 @shared_task
 def look_after_people() -> None:
     people.sessions_forget()
+
+
+@shared_task
+def look_after_tables() -> None:
+    bulk.tables_count()
 
 
 @worker_ready.connect

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
 from profiling.bulk import rows_write
 from profiling.models import Run, Upload
 from profiling.receiving import received
-from profiling.services import import_rows
+from profiling.services import import_rows, imports
 from profiling.services.import_extras import adopted, extra_json
 from profiling.services.imports import upload_work
 from profiling.services.uploads import upload_receive
@@ -128,3 +128,12 @@ def test_the_database_checks_again_what_rows_point_at_once_they_are_in(imported)
     imported(pa.table(MEASURED))
     with pytest.raises(IntegrityError), transaction.atomic():
         Run.everything.update(upload_id=99)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases count their rows themselves")
+def test_a_big_import_has_the_tables_counted_anew(imported, monkeypatch):
+    monkeypatch.setattr(imports, "MANY", 1)
+    imported(pa.table(MEASURED))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT stat FROM sqlite_stat1 WHERE tbl = 'profiling_run'")
+        assert {int(stat.split()[0]) for (stat,) in cursor.fetchall()} == {1}

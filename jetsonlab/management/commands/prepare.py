@@ -6,9 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import connection
 
 from jetsonlab.demo import demo_prepare
+from profiling.bulk import tables_count
 from profiling.catalog import device_model_entries
 from profiling.models import DeviceModel
 
@@ -33,8 +33,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         if DeviceModel.objects.count() < len(device_model_entries()):
             call_command("seed_catalog", stdout=self.stdout)
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")  # SQLite never counts by itself, and would guess which index is best
+        tables_count()
         call_command("collectstatic", verbosity=0, interactive=False)
         if options["demo"]:
             for line in demo_prepare(address()):

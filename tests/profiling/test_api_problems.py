@@ -76,6 +76,17 @@ def test_a_json_body_has_a_limit(api, monkeypatch):
     assert api.post(WORKLOADS, WORKLOAD).status_code == 413
 
 
+def test_a_json_body_may_be_larger_than_a_form(api):
+    """An hour of telemetry is; Django keeps forms to 2.5 MB."""
+    assert api.post(WORKLOADS, {**WORKLOAD, "runner_options": {"note": "x" * 3_000_000}}).status_code == 201
+
+
+def test_a_field_named_twice_is_refused(api):
+    answer = api.post(WORKLOADS, '{"name": "a", "name": "b"}', content_type="application/json")
+    assert answer.status_code == 400
+    assert "names 'name' twice" in answer.json()["detail"]
+
+
 def test_a_forgotten_slash_is_pointed_out(api):
     assert "end with a slash" in api.get("/api/v1/runs").json()["detail"]
 

@@ -6,11 +6,12 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import wait_until
 
 REQUIRED = os.environ.get("JETSONLAB_REQUIRE_SERVICES") == "1"
 
@@ -26,13 +27,14 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=0.2):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"{process.args!r} did not open port {port}")
+def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    def opened() -> bool:
+        assert process.poll() is None, f"{process.args!r} did not open port {port}"
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+        return False
+
+    wait_until(opened)
 
 
 @contextlib.contextmanager

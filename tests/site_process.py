@@ -6,8 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +148,6 @@ class Site:
 
     def sweep(self, pk: int) -> dict[str, Any]:
         return self.api("GET", f"sweeps/{pk}/")
-
-    def wait(self, what: Callable[[], Any], seconds: float = 60) -> Any:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if found := what():
-                return found
-            time.sleep(0.1)
-        raise AssertionError(f"waited {seconds} s in vain\n{self.logs()}")
 
     def close(self) -> None:
         """And say what the programs said, which pytest shows when a test failed."""

@@ -6,6 +6,7 @@ import pytest
 
 from tests.servers import redis_server
 from tests.site_process import Site
+from tests.waiting import wait_until
 
 
 def finished(site, pk):
@@ -15,11 +16,11 @@ def finished(site, pk):
 def test_an_agent_killed_in_mid_run_loses_and_doubles_nothing(site):
     pk = site.request_sweep(4)
     agent = site.start_agent(speed=15)
-    site.wait(lambda: site.sweep(pk)["runs_complete"] >= 1)
+    wait_until(lambda: site.sweep(pk)["runs_complete"] >= 1)
     site.kill(agent)
     assert site.sweep(pk)["runs_complete"] < 4
     site.start_agent()
-    site.wait(finished(site, pk))
+    wait_until(finished(site, pk))
     runs = site.api("GET", f"runs/?sweep={pk}")["results"]
     assert (
         len(runs)
@@ -32,14 +33,14 @@ def test_an_agent_killed_in_mid_run_loses_and_doubles_nothing(site):
 def test_results_of_a_servers_absence_arrive_afterwards(site):
     pk = site.request_sweep(3)
     site.start_agent(speed=8)
-    site.wait(lambda: site.sweep(pk)["state"] == "running")
+    wait_until(lambda: site.sweep(pk)["state"] == "running")
     site.kill(site.web)
     spool = site.folder / "agent" / "spool"
-    site.wait(lambda: list(spool.glob("*.json")))
+    wait_until(lambda: list(spool.glob("*.json")))
     site.start_web()
-    site.wait(finished(site, pk))
+    wait_until(finished(site, pk))
     assert site.sweep(pk)["runs_complete"] == 3
-    assert not list(spool.glob("*.json"))
+    wait_until(lambda: not list(spool.glob("*.json")))
 
 
 @pytest.fixture
@@ -57,11 +58,11 @@ def full_spool(tmp_path):
 def test_a_full_disk_in_the_spool_loses_no_run(full_spool, site):
     pk = site.request_sweep(2)
     agent = site.start_agent(speed=8)
-    site.wait(lambda: site.sweep(pk)["state"] == "running")
+    wait_until(lambda: site.sweep(pk)["state"] == "running")
     site.kill(site.web)
-    site.wait(lambda: "kept in memory only" in site.logs())
+    wait_until(lambda: "kept in memory only" in site.logs())
     site.start_web()
-    site.wait(finished(site, pk))
+    wait_until(finished(site, pk))
     assert site.sweep(pk)["runs_complete"] == 2
     assert agent.poll() is None
 
@@ -69,12 +70,12 @@ def test_a_full_disk_in_the_spool_loses_no_run(full_spool, site):
 def test_a_second_agent_for_a_board_is_refused(site):
     pk = site.request_sweep(3)
     site.start_agent(speed=15)
-    site.wait(lambda: site.sweep(pk)["state"] == "running")
-    here = site.start_agent()
-    assert here.wait(60) == 2
-    site.start_agent(state="elsewhere")
-    site.wait(finished(site, pk))
-    assert "one agent at a time" in site.logs()
+    wait_until(lambda: site.sweep(pk)["state"] == "running")
+    here, elsewhere = site.start_agent(), site.start_agent(state="elsewhere")
+    assert here.wait(120) == elsewhere.wait(120) == 2
+    assert "Another agent holds" in site.logs()
+    assert "Another agent is serving" in site.logs()
+    wait_until(finished(site, pk))
     assert site.sweep(pk)["runs_complete"] == 3
 
 
@@ -84,12 +85,12 @@ def test_messages_may_be_doubled_and_redis_flushed_and_restarted(tmp_path):
         site.start_web()
         site.start_agent(celery=True)
         first, second = site.request_sweep(2), site.request_sweep(2)
-        site.wait(finished(site, first))
-        site.wait(finished(site, second))
+        wait_until(finished(site, first))
+        wait_until(finished(site, second))
         port = int(url.rsplit(":", 1)[1].split("/")[0])
     with redis_server(tmp_path, port=port):
         third = site.request_sweep(2)
-        site.wait(finished(site, third))
+        wait_until(finished(site, third))
     site.close()
 
 
@@ -99,9 +100,9 @@ def test_a_killed_celery_agent_is_followed_by_one_that_goes_on(tmp_path):
         site.start_web()
         pk = site.request_sweep(3)
         agent = site.start_agent(celery=True, speed=15)
-        site.wait(lambda: site.sweep(pk)["state"] == "running")
+        wait_until(lambda: site.sweep(pk)["state"] == "running")
         site.kill(agent)
         site.start_agent(celery=True)
-        site.wait(finished(site, pk))
+        wait_until(finished(site, pk))
         assert site.sweep(pk)["runs_complete"] == 3
         site.close()

@@ -2,6 +2,8 @@
 
 import httpx
 
+from tests.waiting import wait_until
+
 CPU, GPU, MEMORY = [806_400, 1_113_600, 1_510_400], [306_000, 612_000], [665_600, 2_133_000]
 MODES = [(cores, cpu, gpu, mem) for cores in range(1, 7) for cpu in CPU for gpu in GPU for mem in MEMORY]
 HEADER = "cores,cpu_khz,gpu_khz,mem_khz,minibatch,time_ms,power_w"
@@ -34,7 +36,7 @@ def send(site, content):
 
 
 def kill_in(site, worker, path, *states):
-    site.wait(lambda: site.api("GET", path)["state"] in states)
+    wait_until(lambda: site.api("GET", path)["state"] in states)
     site.kill(worker)
     assert site.api("GET", path)["state"] in states
     site.manage("shell", "-v0", "-c", LATER)  # the dead worker's lease runs out
@@ -46,16 +48,16 @@ def test_an_import_whose_worker_is_killed_is_taken_up_again_with_nothing_half_in
     kill_in(site, site.start_worker(), path, "reading", "importing")
     assert site.api("GET", "runs/facets/")["count"] == 0
     site.start_worker()
-    site.wait(lambda: site.api("GET", path)["state"] == "done", 120)
+    wait_until(lambda: site.api("GET", path)["state"] == "done")
     assert site.api("GET", path)["rows_imported"] == site.api("GET", "runs/facets/")["count"] == count
 
 
 def test_a_fit_whose_worker_is_killed_is_fitted_by_the_next(site):
     path = send(site, table_of([16])[0])
     worker = site.start_worker()
-    site.wait(lambda: site.api("GET", path)["state"] == "done")
+    wait_until(lambda: site.api("GET", path)["state"] == "done")
     asked = {"workload": "resnet", "device_model": "orin-nano-8gb", "method": "roofline"}
     predictor = f"predictors/{site.api('POST', 'predictors/', **asked)['id']}/"
     kill_in(site, worker, predictor, "fitting")
     site.start_worker()
-    site.wait(lambda: site.api("GET", predictor)["state"] == "ready", 120)
+    wait_until(lambda: site.api("GET", predictor)["state"] == "ready")

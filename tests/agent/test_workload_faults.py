@@ -9,6 +9,7 @@ import pytest
 
 from tests.packages import LINEAR, nobodys_python, zipped
 from tests.site_process import Site
+from tests.waiting import wait_until
 
 RULES = {"minibatches": 5, "window_s": 0.2, "sample_period_s": 0.2, "settle_s": 0.2, "settle_limit_s": 1.0}
 LIMITS = "poll_s = 0.3\nworkload_silence_s = 12.0\nworkload_memory_mib = 1100\n"
@@ -68,14 +69,14 @@ def run_of(site: Site, sweep: int) -> dict:
 def test_the_server_learns_why_it_failed(site, name):
     deed, words = DEEDS[name]
     sweep = sweep_of(site, name, after_one_minibatch(deed))
-    failure = site.wait(lambda: run_of(site, sweep)["failure"])
+    failure = wait_until(lambda: run_of(site, sweep)["failure"])
     assert [word for word in words if word not in failure] == [], failure
     site.api("POST", f"sweeps/{sweep}/cancel/")
 
 
 def test_a_good_one_is_measured_afterwards(site):
     sweep = sweep_of(site, "behaves", zipped())
-    site.wait(lambda: run_of(site, sweep)["state"] == "complete")
+    wait_until(lambda: run_of(site, sweep)["state"] == "complete")
     run = run_of(site, sweep)
     assert run["time_ms"] > 0
     assert run["provenance"]["workload"]["file"] == "workload.py"

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from profiling.errors import BoardError, Forbidden, InvalidInput
 from profiling.knobs import Knobs
 from tests.board.test_sysfs import SLOW, board_of
 from tests.contracts_board import BoardContract
+from tests.waiting import wait_until
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -123,19 +123,17 @@ def daemon(root, path, *more):
     return subprocess.Popen([*command, "--state", str(root / "state"), "--device-model", "agx-orin", *more])
 
 
-def wait_for(path):
-    for _ in range(500):
-        with contextlib.suppress(BoardError):  # the file appears a moment before anybody listens
-            return RemoteBoard(path)
-        time.sleep(0.02)
-    raise AssertionError(f"no socket at {path}")
+def answering(path):
+    with contextlib.suppress(BoardError):  # the file appears a moment before anybody listens
+        return RemoteBoard(path)
+    return None
 
 
 def test_a_killed_daemon_leaves_a_state_that_its_restore_option_undoes(tmp_path):
     root, path = tmp_path / "root", tmp_path / "boardd.sock"
     found = board_of("agx-orin", root, kernel=False).current()
     process = daemon(root, path)
-    assert wait_for(path).apply(SLOW) == SLOW
+    assert wait_until(lambda: answering(path)).apply(SLOW) == SLOW
     process.send_signal(signal.SIGKILL)
     process.wait(60)
     assert daemon(root, path, "--restore").wait(60) == 0
@@ -146,7 +144,7 @@ def test_a_daemon_told_to_end_takes_its_socket_with_it(tmp_path):
     root, path = tmp_path / "root", tmp_path / "boardd.sock"
     board_of("agx-orin", root, kernel=False)
     process = daemon(root, path)
-    wait_for(path)
+    wait_until(lambda: answering(path))
     process.terminate()
     assert process.wait(60) == 0
     assert not path.exists()

@@ -70,7 +70,7 @@ def test_a_process_started_afterwards_inherits_the_cores(one_core):
 
 def test_a_thread_already_running_is_bound_too():
     board, seen, go = HostBoard(), [], threading.Event()
-    thread = threading.Thread(target=lambda: go.wait(5) and seen.append(len(os.sched_getaffinity(0))))
+    thread = threading.Thread(target=lambda: go.wait(60) and seen.append(len(os.sched_getaffinity(0))))
     thread.start()
     board.apply(board.ranges().maximum._replace(cores=1))
     go.set()

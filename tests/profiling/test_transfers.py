@@ -3,17 +3,18 @@
 import fcntl
 import socket
 import struct
-import time
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from profiling.api_transfers import pieces
 from profiling.models import Run, Transfer, Upload
 from profiling.receiving import incoming_folder
 from profiling.services import transfers
 from profiling.services.imports import upload_work
 from profiling.services.transfers import path_of, transfer_take, transfers_forget
+from tests.waiting import wait_until
 
 URL = "/api/v1/transfers/"
 FILE = b"cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n2,268800,318750,665600,100,10\n"
@@ -141,17 +142,18 @@ def test_a_transfer_left_alone_is_forgotten_with_its_bytes(begun):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_connection_leaves_the_bytes_that_arrived(live_server, api, begun, monkeypatch):
+    read = []
     monkeypatch.setattr("profiling.api_transfers.PIECE", 8)
+    monkeypatch.setattr(
+        "profiling.api_transfers.pieces", lambda request: (read.append(p) or p for p in pieces(request))
+    )
     host, port = live_server.thread.host, live_server.thread.port
     token = api._credentials["HTTP_AUTHORIZATION"]
     head = f"PATCH {begun} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n"
     head += f"Upload-Offset: 0\r\nContent-Length: {len(FILE)}\r\n\r\n"
     with socket.create_connection((host, port)) as line:
         line.sendall(head.encode() + FILE[:40])
-        time.sleep(0.2)
+        wait_until(lambda: len(read) == 5)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # no goodbye: a reset
-    deadline = time.monotonic() + 60
-    while api.get(begun).json()["offset"] == 0 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert api.get(begun).json()["offset"] == 40
-    assert patch(api, begun, 40, FILE[40:]).json()["upload"]
+    assert wait_until(lambda: api.get(begun).json()["offset"]) == 40
+    assert wait_until(lambda: patch(api, begun, 40, FILE[40:]).json().get("upload"))

@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from profiling.workloads.base import Minibatch, WorkloadFailed
 from profiling.workloads.process import Patience, event_of, group_memory_bytes, minibatch_of
 from profiling.workloads.sandbox import Limits
+from tests.waiting import ended, wait_until
 
 IMPATIENT = Patience(start_s=60, minibatch_s=0.6, stop_s=0.3)
 
@@ -20,12 +20,6 @@ def measured(process, count=1, wait_s=30.0):
     process.start(None)
     process.go()
     return [process.next_minibatch(time.monotonic() + wait_s) for _ in range(count)]
-
-
-def ended(pid):
-    """Gone, or a zombie nobody has fetched yet."""
-    command = Path(f"/proc/{pid}/cmdline")
-    return not command.exists() or not command.read_bytes()
 
 
 def test_it_yields_minibatches_in_order(fake):
@@ -70,10 +64,7 @@ def test_children_of_a_stopped_workload_are_ended_too(fake):
     process = fake("child = os.fork()\nminibatch(child if child else 0)\ntime.sleep(60)")
     children = [m.index for m in measured(process, 2)]
     process.stop()
-    deadline = time.monotonic() + 20
-    while not ended(max(children)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert ended(max(children))
+    wait_until(lambda: ended(max(children)))
 
 
 def test_one_that_allocates_past_its_limit_is_refused_the_memory(fake):

@@ -107,7 +107,7 @@ def test_it_ends_by_itself_when_its_agent_is_gone(tmp_path):
         pass
     process.stdin.close()
     assert json.loads(process.stdout.readlines()[-1])["reason"] == "stopped"
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
 
 
 def test_an_interpreter_that_is_not_there_is_named():

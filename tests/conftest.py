@@ -8,10 +8,18 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.test import Client
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from rest_framework.test import APIClient
 
 from profiling.models import ApiToken, Device, DeviceModel, Workload
 from profiling.services.catalog import ROLES, device_model_seed
+
+# The same examples each time, however slow the machine; `--hypothesis-profile=default` looks for others.
+hypothesis_settings.register_profile(
+    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("steady")
 
 ORIN: dict[str, Any] = {
     "slug": "orin-mini",

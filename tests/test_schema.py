@@ -90,9 +90,6 @@ def test_whatever_is_asked_the_answer_is_as_the_schema_says(lab, token, there, k
 
         @settings(
             max_examples=EXAMPLES,
-            deadline=None,
-            derandomize=True,
-            database=None,
             suppress_health_check=list(HealthCheck),
         )
         @given(operation.as_strategy(), st.booleans())

@@ -1,30 +1,32 @@
 """Reads the board by jtop, turns its knobs by sysfs, and prints what it saw as one JSON line."""
 
+import contextlib
 import json
-import time
 from pathlib import Path
 
 from profiling.board.emulation.kernel import EmulatedTree
 from profiling.board.jtop import JtopBoard
 from profiling.errors import BoardError
 from profiling.knobs import Knobs
+from tests.waiting import wait_until
 
 
-def patient_board():
-    for _ in range(100):
-        try:
-            return JtopBoard(tree=EmulatedTree(Path("/")), state_file=Path("/run/board-state.jsonl"))
-        except BoardError:
-            time.sleep(0.1)
-    raise SystemExit("the service did not come up")
+def started():
+    with contextlib.suppress(BoardError):  # the service is still coming up
+        return JtopBoard(tree=EmulatedTree(Path("/")), state_file=Path("/run/board-state.jsonl"))
+    return None
 
 
-board = patient_board()
-time.sleep(1.2)
-before, found = board.read(), board.current()
+def reading_of(cores):
+    """The service looks at the board by its own clock."""
+    seen = board.read()
+    return seen if seen.total_mw and seen.online == cores else None
+
+
+board = wait_until(started, 60)
+before, found = wait_until(lambda: reading_of(8)), board.current()
 applied = board.apply(Knobs(6, 1344000, 726750, 2133000))
-time.sleep(1.5)
-after = board.read()
+after = wait_until(lambda: reading_of(6))
 board.restore()
 restored = board.current()
 board.close()

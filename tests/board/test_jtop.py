@@ -139,7 +139,7 @@ def test_the_real_service_is_read_on_an_emulated_orin(tmp_path):
         ["unshare", "-m", "--propagation", "private", "sh", "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr + (run / "service.log").read_text()
     seen = json.loads(done.stdout.splitlines()[-1])

@@ -29,7 +29,7 @@ def grid(slug, count=60):
     return modes[:: max(1, len(modes) // count)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(workloads, boards, st.integers(1, 3))
 def test_a_faster_clock_never_makes_a_minibatch_slower(workload, slug, column):
     silicon, modes = silicon_of(ENTRIES[slug]), grid(slug)
@@ -39,7 +39,7 @@ def test_a_faster_clock_never_makes_a_minibatch_slower(workload, slug, column):
     assert (fast <= slow * 1.02).all()  # a faster loader may take a little of the kernels' bandwidth
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(workloads, boards)
 def test_busy_shares_are_shares_and_rails_add_up(workload, slug):
     entry, modes = ENTRIES[slug], grid(slug)

@@ -60,14 +60,14 @@ def drawn(mean: FloatArray, sd: FloatArray, seed: int) -> FloatArray:
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_slopes_of_time_are_those_of_small_steps(seed: int) -> None:
     curve, theta = time_curve(AT), drawn(TIME_MEAN, TIME_SD, seed)
     check_slopes(curve, theta)
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_slopes_of_power_are_those_of_small_steps(seed: int) -> None:
     parts = formula.time_parts(drawn(TIME_MEAN, TIME_SD, seed), AT)
     check_slopes(power_curve(AT, parts), drawn(POWER_MEAN, POWER_SD, seed + 1))
@@ -83,7 +83,7 @@ def check_slopes(curve, theta: FloatArray, step: float = 1e-6) -> None:
 
 
 @given(seed=st.integers(0, 10_000), column=st.integers(0, 3))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_no_knob_slows_the_formula_by_going_up(seed: int, column: int) -> None:
     theta = drawn(TIME_MEAN, TIME_SD, seed)
     low = np.array([[4, 800_000, 500_000, 1_200_000]])

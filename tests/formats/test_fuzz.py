@@ -16,9 +16,7 @@ from profiling.formats import Column, Limits, Mapping, read
 MAPPING = Mapping({"time_ms": Column("time_ms", "ms"), "cores": Column("cores", "")})
 QUICK = settings(
     max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

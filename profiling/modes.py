@@ -8,8 +8,6 @@ import numpy as np
 
 from profiling.knobs import KnobRange, Knobs
 
-GRID_CPU_STEPS = 14
-
 
 def stock_modes(presets: Iterable[dict[str, Any]], ranges: KnobRange) -> list[Knobs]:
     """The stock nvpmodel modes whose values are known, each at the board's nearest legal clocks."""

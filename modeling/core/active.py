@@ -163,13 +163,3 @@ def outlook(
     ]
     minutes = float(np.exp(predicted.time[pool[chosen]]).sum() * MINIBATCHES / 60_000)
     return Outlook(count, minutes, *errors)
-
-
-def in_profiling_order(knobs: IntArray, rows: IntArray) -> IntArray:
-    """The rows sorted so that the slowest knobs to change change least: cores first, then memory, GPU and
-    CPU clock.
-
-    From high to low (PowerTrain §2.5), so that a board cools rather than heats while it is measured.
-    """
-    cores, cpu, gpu, mem = knobs[rows, :4].T
-    return np.asarray(rows)[np.lexsort((-cpu, -gpu, -mem, -cores))]

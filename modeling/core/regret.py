@@ -43,10 +43,6 @@ class Replay:
     excess_mw: FloatArray
     best_cost: float
 
-    @property
-    def cumulative_regret(self) -> FloatArray:
-        return np.cumsum(self.regret)
-
 
 def replay(
     optimiser: Optimiser,

@@ -15,7 +15,6 @@ BPMP = "sys/kernel/debug/bpmp/debug/clk/emc"
 BPMP_TABLE = "sys/kernel/debug/bpmp/debug/emc/possible_rates"
 BWMGR = "sys/class/devfreq/bwmgr"
 OVERRIDE = "sys/kernel/debug/clk/override.emc"
-OVERRIDE_LIMITS = "sys/kernel/debug/tegra_bwmgr"
 CAPS = ("sys/kernel/nvpmodel_emc_cap/emc_iso_cap", "sys/kernel/nvpmodel_clk_cap/emc")
 
 

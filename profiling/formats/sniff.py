@@ -3,15 +3,11 @@
 import json
 
 from profiling.formats.csv_rows import BOM, DELIMITERS, WIDE_BOMS
-from profiling.formats.source import PARQUET, ZIP, Source
+from profiling.formats.source import PARQUET, Source
 
 
 def is_parquet(source: Source) -> bool:
     return source.head.startswith(PARQUET)
-
-
-def is_zip(source: Source) -> bool:
-    return source.head.startswith(ZIP)
 
 
 def is_json(source: Source) -> bool:

@@ -12,7 +12,7 @@ from profiling.knobs import Knobs, are_steps
 from profiling.models import Device, Run, Sweep, Telemetry
 from profiling.services.audit import Action, audit
 from profiling.services.devices import host_model_update
-from profiling.services.sweeps import OPEN, sweep_settle
+from profiling.services.sweeps import sweep_settle
 from profiling.signals import runs_changed
 from profiling.telemetry import TelemetryError, pack
 
@@ -169,10 +169,6 @@ def runs_reap() -> int:
     for run in reaped:
         run_fail(run=run, reason=f"The agent of {run.device} fell silent.")
     return len(reaped)
-
-
-def runs_waiting(device: Device) -> int:
-    return Run.objects.filter(device=device, state=Run.State.PENDING, sweep__state__in=OPEN).count()
 
 
 @transaction.atomic

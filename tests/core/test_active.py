@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling.core.active import choose_next, in_profiling_order, interest_in, outlook
+from modeling.core.active import choose_next, interest_in, outlook
 from modeling.core.metrics import mape
 from modeling.core.pareto import pareto_mask
 from modeling.core.prediction import IntArray
@@ -120,9 +120,3 @@ def test_the_outlook_names_minutes_and_errors_and_ends_when_little_is_left(belie
     assert early.time_error[0] > early.time_error[1] > 0
     assert early.worthwhile
     assert not late.worthwhile
-
-
-def test_batches_are_ordered_to_change_slow_knobs_rarely() -> None:
-    ordered = MODES[in_profiling_order(MODES, some(TARGET, 40))]
-    assert np.count_nonzero(np.diff(ordered[:, 0])) == 2
-    assert (np.diff(ordered[:, 0]) <= 0).all()

@@ -2,7 +2,7 @@ import numpy as np
 
 from modeling.answers import PlanQuestion
 from modeling.planning import answer_on
-from modeling.selectors.charts import measured_chart_data, plan_chart_data
+from modeling.selectors.charts import plan_chart_data
 from modeling.selectors.landscape import landscape
 from tests.modeling.conftest import FEW, truth
 
@@ -10,11 +10,10 @@ from tests.modeling.conftest import FEW, truth
 def test_the_columns_are_those_of_the_answer(ready, resnet, orin):
     land = landscape(workload=resnet, device_model=orin)
     answer = answer_on(land, PlanQuestion(power_mw=20_000))
-    data = plan_chart_data(land=land, minibatch=16, chosen=answer.mode.rank)
+    data = plan_chart_data(land=land, minibatch=16)
     assert data.knobs.shape == (36, 4)
-    assert data.time_ms[data.chosen] == answer.mode.time_ms.value
-    assert tuple(data.knobs[data.maxn]) == orin.maximum
-    assert [each.name for each in data.stock] == ["MAXN", "LOW"]
+    assert data.time_ms[answer.mode.rank] == answer.mode.time_ms.value
+    assert tuple(data.knobs[-1]) == orin.maximum
 
 
 def test_measured_modes_are_marked_and_hold_their_measurement(ready, resnet, orin):
@@ -27,14 +26,6 @@ def test_the_front_runs_from_fast_to_lean(ready, resnet, orin):
     data = plan_chart_data(land=landscape(workload=resnet, device_model=orin), minibatch=16)
     assert (np.diff(data.time_ms[data.front]) > 0).all()
     assert (np.diff(data.power_mw[data.front]) < 0).all()
-
-
-def test_before_a_predictor_there_are_the_measurements(resnet, orin, measure):
-    assert len(measured_chart_data(workload=resnet, device_model=orin).front) == 0
-    measure(resnet, FEW)
-    data = measured_chart_data(workload=resnet, device_model=orin)
-    assert len(data.time_ms) == len(FEW)
-    assert data.energy_mj[0] == data.time_ms[0] * data.power_mw[0] / 1000
 
 
 def test_equal_questions_share_their_arrays(ready, resnet, orin):

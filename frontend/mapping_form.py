@@ -46,7 +46,7 @@ def mapping_context(proposal: dict[str, Any]) -> dict[str, Any]:
 def _doubts(proposal: dict[str, Any]) -> list[dict[str, Any]]:
     """Columns whose quantity is known and whose unit is not sure: what its first value would be in each."""
     from profiling.formats.columns import FIELDS
-    from profiling.formats.guessing import SURE
+    from profiling.formats.proposal import SURE
 
     decimal = (proposal.get("mapping") or {}).get("decimal", ".")
     return [

@@ -13,12 +13,12 @@ from pathlib import Path
 from profiling.formats.dreamlab_run import DreamlabRun
 from profiling.formats.dreamlab_table import Runs
 from profiling.formats.format import Format, Options
-from profiling.formats.guessing import Guess, Proposal
 from profiling.formats.log import Log
 from profiling.formats.mapping import Column, Mapping
 from profiling.formats.parsed import Parsed
 from profiling.formats.plausible import Hints
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem
+from profiling.formats.proposal import Guess, Proposal
 from profiling.formats.registry import FORMATS, format_of
 from profiling.formats.repeats import Repeated
 from profiling.formats.source import Source

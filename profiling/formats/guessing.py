@@ -1,80 +1,22 @@
-"""A proposal for the mapping step: what each column seems to hold, how surely, and what must be asked."""
+"""A proposal for the mapping step: what each column seems to hold, by its name and values, and how surely."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.compute as pc
 
 from profiling.formats.batches import Batch, Rows, as_text
 from profiling.formats.checks import DECIMAL_COMMA, FloatArray, to_numbers
-from profiling.formats.columns import (
-    CLOCKS,
-    FIELDS,
-    KNOBS,
-    NO_UNIT,
-    OUTCOMES,
-    Field,
-    is_of_one,
-    recognise,
-    stated_unit,
-    tells_apart,
-    words,
-)
-from profiling.formats.mapping import Column, Mapping
+from profiling.formats.columns import CLOCKS, FIELDS, NO_UNIT, Field, is_of_one, recognise
 from profiling.formats.plausible import Hints, fitting_units, is_clock, legal_unit
+from profiling.formats.proposal import SURE, Guess, Proposal
+from profiling.formats.questions import questions_of, which_questions
 
-SURE = 0.8
 PREVIEW_ROWS = 5
 SAMPLED_ROWS = 20_000
 # The public PowerTrain tables name no units; they are ms and W.
 DREAMLAB_HEADER = {"cores", "cpu", "gpu", "mem", "observed_time", "observed_power"}
 DREAMLAB_UNITS = {"observed_time": "ms", "observed_power": "W"}
-
-
-@dataclass(frozen=True)
-class Guess:
-    """What one source column seems to be; field None: kept as it is."""
-
-    column: str
-    field: str | None
-    unit: str | None
-    confidence: float
-    reason: str
-    samples: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Proposal:
-    guesses: tuple[Guess, ...]
-    preview: tuple[tuple[str, ...], ...]
-    questions: tuple[str, ...]
-    missing: dict[str, str]
-    decimal: str = "."
-    which: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def certain(self) -> bool:
-        """Nothing to ask: the mapping may be used unseen."""
-        return not self.questions
-
-    @property
-    def mapping(self) -> Mapping:
-        fields = {g.field: Column(g.column, g.unit or "") for g in self.guesses if g.field}
-        taken = {column.column for column in fields.values()}
-        apart = tuple(g.column for g in self.guesses if g.column not in taken and tells_apart(g.column))
-        return Mapping(fields, {}, apart, self.decimal)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "columns": [vars(guess) | {"samples": list(guess.samples)} for guess in self.guesses],
-            "preview": [list(row) for row in self.preview],
-            "questions": list(self.questions),
-            "missing": self.missing,
-            "which": {name: list(values) for name, values in self.which.items()},
-            "mapping": self.mapping.to_json(),
-            "certain": self.certain,
-        }
 
 
 def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
@@ -91,7 +33,7 @@ def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
     preview = tuple(zip(*(texts[name][:PREVIEW_ROWS] for name in header), strict=True))
     missing = _missing({guess.field for guess in guesses}) | rows.missing
     which = _which(header, sample)
-    questions = _questions(guesses, missing, set(rows.missing), decimal) + _which_questions(which)
+    questions = questions_of(guesses, missing, set(rows.missing), decimal) + which_questions(which)
     return Proposal(tuple(guesses), preview, questions, missing, decimal, which)
 
 
@@ -113,14 +55,6 @@ def _which(header: tuple[str, ...], sample: Batch) -> dict[str, tuple[str, ...]]
     """An upload is of one workload on one board; of a table of several: column -> its values."""
     several = {name: _distinct(sample, name) for name in header if is_of_one(name)}
     return {name: tuple(values) for name, values in several.items() if len(values) > 1}
-
-
-def _which_questions(which: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(
-        f"{name!r} holds {', '.join(values[:8])}{' …' if len(values) > 8 else ''}: which is this upload of? "
-        f"Left open, all lines are taken."
-        for name, values in which.items()
-    )
 
 
 def _distinct(sample: Batch, name: str) -> list[str]:
@@ -259,46 +193,3 @@ def _missing(found: set[str | None]) -> dict[str, str]:
     return {
         name: f"the file has no column for the {FIELDS[name].title}" for name in FIELDS if name not in found
     }
-
-
-def _questions(
-    guesses: list[Guess], missing: dict[str, str], settled: set[str], decimal: str
-) -> tuple[str, ...]:
-    questions = [
-        f"Is {g.column!r} the {FIELDS[g.field].title} in {g.unit or 'plain numbers'}? {g.reason}."
-        for g in guesses
-        if g.field and g.confidence < SURE
-    ]
-    questions += [
-        f"Which column holds the {FIELDS[name].title}, or what was it throughout? Left open, it is unknown."
-        for name in KNOBS
-        if name in missing and name not in settled
-    ]
-    if all(name in missing for name in OUTCOMES):
-        questions.append("Which column holds the measured time or power? Nothing can be imported without.")
-    else:
-        questions += _overlooked(guesses, missing, settled)
-    if decimal == ",":
-        questions.append("Are the commas in the numbers decimal commas?")
-    return tuple(questions)
-
-
-def _overlooked(guesses: list[Guess], missing: dict[str, str], settled: set[str]) -> list[str]:
-    """Of a time or a power nobody claims: columns in its units, under names we do not know."""
-    wanted = [name for name in ("time_ms", "power_mw") if name in missing and name not in settled]
-    if "throughput_per_s" not in missing:
-        wanted = [name for name in wanted if name != "time_ms"]
-    could = {
-        name: [g.column for g in guesses if g.field is None and _states(g.column, name)] for name in wanted
-    }
-    return [
-        f"Which column holds the {FIELDS[name].title}? {', '.join(map(repr, columns))} could. "
-        f"Left open, it is unknown."
-        for name, columns in could.items()
-        if columns
-    ]
-
-
-def _states(column: str, name: str) -> bool:
-    unit = stated_unit(words(column))
-    return unit in FIELDS[name].units and unit != "min"  # which mostly means the least

@@ -7,11 +7,12 @@ import numpy as np
 
 from profiling.errors import InvalidInput
 from profiling.formats.batches import Batch, Rows
-from profiling.formats.guessing import Proposal, propose
+from profiling.formats.guessing import propose
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
 from profiling.formats.plausible import Hints
 from profiling.formats.problems import FormatError, Limits
+from profiling.formats.proposal import Proposal
 from profiling.formats.repeats import Repeated
 from profiling.formats.table_reader import TableReader
 

@@ -61,12 +61,13 @@ def propose(
     legal: KnobRange | None = None,
     alternative: KnobRange | None = None,
     plausible: Plausible | None = None,
+    minibatch: int | None = None,
     limits: Limits | None = None,
 ) -> Proposal | None:
     """What a table's columns seem to be; None for formats that need no mapping."""
     source = _source(path, filename, limits)
     rows = format_of(source).rows
-    return propose_for(rows(source), Hints(legal, alternative, plausible)) if rows else None
+    return propose_for(rows(source), Hints(legal, alternative, plausible, minibatch)) if rows else None
 
 
 def read(
@@ -77,6 +78,7 @@ def read(
     legal: KnobRange | None = None,
     alternative: KnobRange | None = None,
     plausible: Plausible | None = None,
+    minibatch: int | None = None,
     repeats: Repeated = "refuse",
     limits: Limits | None = None,
     progress: Progress | None = None,
@@ -85,15 +87,16 @@ def read(
     """The file's content: Parsed, Log or Runs, by the format's kind.
 
     legal: the board's steps; alternative: those of another firmware of the same board. plausible: field →
-    (low, high) of a typical value, to notice seconds labelled ms. repeats: "refuse" makes a mode that comes
-    again with other values a problem, "keep" a note. progress is told the rows read so far. interval_s:
-    seconds between the lines of a log that carries no times.
+    (low, high) of a typical value, to notice seconds labelled ms. minibatch: the workload's, to hold samples
+    per second against the time. repeats: "refuse" makes a mode that comes again with other values a problem,
+    "keep" a note. progress is told the rows read so far. interval_s: seconds between the lines of a log that
+    carries no times.
 
     Raises FormatError when the file cannot be read at all, MappingNeeded when its columns must be asked for,
     InvalidInput when the mapping does not fit.
     """
     source = _source(path, filename, limits)
-    options = Options(mapping, Hints(legal, alternative, plausible), repeats, progress, interval_s)
+    options = Options(mapping, Hints(legal, alternative, plausible, minibatch), repeats, progress, interval_s)
     return format_of(source).read(source, options)
 
 

@@ -69,6 +69,8 @@ def text_batch(
 
 def as_text(cells: pa.Array) -> pa.Array:
     """Any cells as text, empty where null."""
+    if pa.types.is_string(cells.type) and not cells.null_count:
+        return cells
     if pa.types.is_dictionary(cells.type):
         cells = cells.cast(cells.type.value_type)
     if (

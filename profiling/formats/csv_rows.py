@@ -88,9 +88,10 @@ def _batches(source: Source, dialect: Dialect) -> Iterator[Batch]:
     line, rows = 1, 0
     with source.open() as stream:
         for block in _blocks(stream, source.limits):
-            skip = min(max(0, dialect.header_line - line + 1), block.count(b"\n"))
-            batch = _parse(block, line, skip, dialect)
-            line += block.count(b"\n")
+            count = block.count(b"\n")
+            skip = min(max(0, dialect.header_line - line + 1), count)
+            batch = _parse(block, line, count, skip, dialect)
+            line += count
             rows += len(batch)
             check_rows(rows, source.limits)
             yield batch
@@ -139,12 +140,12 @@ def _last_record_end(text: bytes) -> int:
     return text.rfind(b"\n") + 1
 
 
-def _parse(block: bytes, first_line: int, skip: int, dialect: Dialect) -> Batch:
+def _parse(block: bytes, first_line: int, count: int, skip: int, dialect: Dialect) -> Batch:
     block, problems = _blank_bad_lines(block, first_line)
     for _ in range(skip):
         block = block[block.index(b"\n") + 1 :]
     first_line += skip
-    lines = _record_lines(block, first_line)
+    lines = _record_lines(block, first_line, count - skip)
     batch = None if lines is None or not block else _parse_fast(block, lines, dialect)
     if batch is None:
         batch = _parse_line_by_line(block, first_line, dialect)
@@ -177,9 +178,8 @@ def _why_not_text(line: bytes) -> str | None:
     return None if _is_utf8(line) else "is not UTF-8 text"
 
 
-def _record_lines(block: bytes, first_line: int) -> NDArray[np.int64] | None:
-    """The line each record starts on, (records,); None when quotes are in disorder."""
-    count = block.count(b"\n")
+def _record_lines(block: bytes, first_line: int, count: int) -> NDArray[np.int64] | None:
+    """The line each record of the block's `count` lines starts on, (records,); None: quotes in disorder."""
     if b'"' not in block:
         return np.arange(first_line, first_line + count)
     text = np.frombuffer(block, dtype=np.uint8)
@@ -228,16 +228,16 @@ def _parse_fast(block: bytes, lines: NDArray[np.int64], dialect: Dialect) -> Bat
         if row.text.strip()
     ]
     columns = {name: table.column(name).combine_chunks() for name in names}
-    return without_blank(Batch(np.delete(lines, bad), columns, problems), block)
+    return without_blank(Batch(np.delete(lines, bad) if len(bad) else lines, columns, problems))
 
 
-def without_blank(batch: Batch, block: bytes) -> Batch:
-    """Arrow makes an empty line a row of empty cells."""
-    if b"\n\n" not in block and not block.startswith(b"\n") and len(batch.columns) > 1:
-        return batch
+def without_blank(batch: Batch) -> Batch:
+    """Arrow makes an empty line a row of empty cells; spreadsheets write those for rows below the table."""
     blank = np.ones(len(batch), dtype=bool)
     for cells in batch.columns.values():
         blank &= np.asarray(pa.compute.equal(cells, ""))
+        if not blank.any():
+            return batch
     keep = pa.array(~blank)
     columns = {name: cells.filter(keep) for name, cells in batch.columns.items()}
     return Batch(batch.lines[~blank], columns, batch.problems)
@@ -260,7 +260,7 @@ def _parse_line_by_line(block: bytes, first_line: int, dialect: Dialect) -> Batc
             problems.append(Problem(number, "", shown(line), "opens a quote that it does not close"))
         elif len(cells) != len(dialect.header):
             problems.append(Problem(number, "", shown(line), _wrong_count(len(cells), len(dialect.header))))
-        else:
+        elif any(cells):
             lines.append(number)
             rows.append(cells)
     columns = {

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.compute as pc
 
+from profiling.formats.agreement import far_apart
 from profiling.formats.batches import Batch, Rows, as_text
 from profiling.formats.checks import DECIMAL_COMMA, FloatArray, to_numbers
 from profiling.formats.columns import CLOCKS, FIELDS, NO_UNIT, Field, is_of_one, recognise
@@ -27,13 +28,14 @@ def propose(rows: Rows, sample: Batch, hints: Hints) -> Proposal:
     by_name = [_by_name(name, numbers[name], hints) for name in header]
     if set(header) >= DREAMLAB_HEADER:
         by_name = [_by_convention(guess, numbers[guess.column], hints) for guess in by_name]
-    guesses = _time_before_rate(_one_column_a_field(_settled(by_name, rows)))
-    guesses = _by_values(guesses, numbers, hints)
+    guesses = _one_column_a_field(_settled(by_name, rows))
+    far = _far_apart(guesses, numbers, hints)
+    guesses = _by_values(_time_before_rate(guesses), numbers, hints)
     guesses = [replace(guess, samples=tuple(texts[guess.column][:PREVIEW_ROWS])) for guess in guesses]
     preview = tuple(zip(*(texts[name][:PREVIEW_ROWS] for name in header), strict=True))
     missing = _missing({guess.field for guess in guesses}) | rows.missing
     which = _which(header, sample)
-    questions = questions_of(guesses, missing, set(rows.missing), decimal) + which_questions(which)
+    questions = questions_of(guesses, missing, set(rows.missing), decimal) + far + which_questions(which)
     return Proposal(tuple(guesses), preview, questions, missing, decimal, which)
 
 
@@ -172,6 +174,17 @@ def _time_before_rate(guesses: list[Guess]) -> list[Guess]:
         else guess
         for guess in guesses
     ]
+
+
+def _far_apart(guesses: list[Guess], numbers: dict[str, FloatArray], hints: Hints) -> tuple[str, ...]:
+    """Questions about a rate or an energy that is tenfold, or a tenth, of what the other columns make."""
+    claimed = {guess.field: guess for guess in guesses if guess.field and len(numbers[guess.column])}
+    medians = {
+        name: float(np.median(numbers[guess.column])) * FIELDS[name].factor(guess.unit or "")
+        for name, guess in claimed.items()
+    }
+    found = far_apart(medians, hints.minibatch)
+    return tuple(f"{claimed[name].column!r} {question}" for name, question in found)
 
 
 def _by_values(guesses: list[Guess], numbers: dict[str, FloatArray], hints: Hints) -> list[Guess]:

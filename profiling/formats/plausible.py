@@ -16,11 +16,15 @@ CLOCK_KHZ = (20_000.0, 5_000_000.0)
 
 @dataclass(frozen=True)
 class Hints:
-    """What is known of the board: legal steps (and another firmware's), plausible (low, high) of a field."""
+    """What is known of the board: legal steps (and another firmware's), plausible (low, high) of a field.
+
+    minibatch: the workload's, where the file names none.
+    """
 
     legal: KnobRange | None = None
     alternative: KnobRange | None = None
     plausible: AnyMapping[str, tuple[float, float]] | None = None
+    minibatch: int | None = None
 
     def steps(self, field: str) -> tuple[int, ...]:
         tables = (getattr(table, field) for table in (self.legal, self.alternative) if table)

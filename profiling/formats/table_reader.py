@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from profiling.errors import InvalidInput
+from profiling.formats.agreement import apart, told_twice
 from profiling.formats.batches import Batch, as_text
 from profiling.formats.checks import BoolArray, FloatArray
 from profiling.formats.columns import FIELDS, KNOBS, OUTCOMES, Field
@@ -87,9 +88,14 @@ class TableReader:
         return nothing
 
     def _extras(self, batch: Batch, good: BoolArray) -> pa.Table:
-        taken = {check.column for check in self.checks}
+        taken = {check.column for check in self.checks} - self._kept_besides()
         kept = {name: cells for name, cells in batch.columns.items() if name not in taken}
         return pa.table(kept).filter(pa.array(good)) if kept else pa.table({})
+
+    def _kept_besides(self) -> set[str]:
+        """A run has no field for its rate: beside a time, the column is kept as it was."""
+        both = {"time_ms", "throughput_per_s"} <= self.mapping.fields.keys()
+        return {self.mapping.fields["throughput_per_s"].column} if both else set()
 
     def finish(self, repeats: Repeated) -> Parsed:
         lines = np.concatenate([np.zeros(0, dtype=np.int64), *self.lines])
@@ -104,12 +110,32 @@ class TableReader:
             keep = ~found.differing
             lines, columns = lines[keep], {name: column[keep] for name, column in columns.items()}
             extras = extras.filter(pa.array(keep)) if extras.num_columns else extras
+        self._note_twice(lines, columns)
         for check in self.checks:
             check.note(self.notes)
         if self.passed_over:
             asked = ", ".join(f"{name} is not {value}" for name, value in self.mapping.only.items())
             self.notes.add(0, "", "", f"{self.passed_over} rows were passed over, as asked: {asked}")
         return self._parsed(lines, columns, extras)
+
+    def _note_twice(self, lines: NDArray[np.int64], columns: dict[str, FloatArray]) -> None:
+        for column in self._kept_besides():
+            self.notes.add(
+                0, column, "", "is kept as it is beside the time, and tells it where that is unknown"
+            )
+        minibatch = self.mapping.constants.get("minibatch", self.hints.minibatch)
+        for twice in told_twice(columns, minibatch):
+            said, column = columns[twice.field], self.mapping.fields[twice.field].column
+            found = apart(said, twice.made)
+            if not len(found.places):
+                continue
+            first = found.places[0]
+            reason = (
+                f"is not what {twice.how} makes, {twice.made[first]:.6g}: so in {len(found.places):,} of "
+            )
+            reason += f"{len(lines):,} rows, {found.shown()}"
+            value = f"{said[first]:.6g} {FIELDS[twice.field].own_unit}".rstrip()
+            self.notes.add(lines[first], column, value, reason)
 
     def _parsed(self, lines: NDArray[np.int64], columns: dict[str, FloatArray], extras: pa.Table) -> Parsed:
         constants = {name: np.full(len(lines), value) for name, value in self.mapping.constants.items()}

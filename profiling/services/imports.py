@@ -88,6 +88,7 @@ def upload_read(*, upload: Upload) -> Content | None:
         legal=board.ranges,
         alternative=alternative,
         plausible=_plausible(upload),
+        minibatch=upload.workload.minibatch if upload.workload else None,
         limits=Limits(file_bytes=settings.UPLOAD_MAX_BYTES),
         progress=lambda rows: _progress(upload, rows),
         repeats="keep" if upload.repeats == "keep" else "refuse",

@@ -258,3 +258,8 @@ def test_a_foreign_format_is_told_what_to_send_instead(write, begins, words):
 def test_an_unknown_format(write):
     with pytest.raises(FormatError, match="in no format we know"):
         detect(write("a.bin", bytes(range(256)) * 10))
+
+
+def test_rows_that_a_spreadsheet_leaves_empty_are_passed_over(write, ranges):
+    parsed = read(write("a.csv", HEADER + ROW + b",,,,,\n" * 3 + OTHER), legal=ranges)
+    assert (parsed.rows.line.tolist(), parsed.problem_count) == ([2, 6], 0)

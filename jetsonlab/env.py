@@ -1,14 +1,13 @@
 """Reading the environment with refusals that name the variable, its value and what it may be."""
 
-from collections.abc import Callable
+import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
-
-T = TypeVar("T")
 
 FLAGS = {
     "1": True,
@@ -30,21 +29,35 @@ SQLITE_PRAGMAS = ";".join(
 POSTGRES_OPTIONS = "-c random_page_cost=1.1 -c jit=off -c work_mem=32MB -c parallel_tuple_cost=0.01"
 
 
-def require(read: Callable[..., T], name: str, **options: Any) -> T:
-    """`env.int("NAME")`, but a value that does not parse is refused in words."""
-    try:
-        return read(name, **options)
-    except ValueError as error:
-        wanted = read.__name__
-        raise ImproperlyConfigured(f"{name} must be a valid {wanted}: {error}") from error
-
-
 def flag(env: environ.Env, name: str, *, default: bool) -> bool:
     """django-environ reads any unknown word as False; a safety switch must not."""
     text = env.str(name, default=str(default)).lower()
     if text not in FLAGS:
         raise ImproperlyConfigured(f"{name} must be one of {', '.join(FLAGS)}, not {text!r}")
     return FLAGS[text]
+
+
+def count(env: environ.Env, name: str, *, default: int, least: int = 0) -> int:
+    text = env.str(name, default=str(default))
+    if not (text.isascii() and text.isdecimal()) or int(text) < least:
+        raise ImproperlyConfigured(f"{name} must be a whole number, {least} or more, not {text!r}")
+    return int(text)
+
+
+def matching(env: environ.Env, name: str, pattern: str, *, default: str, such_as: str) -> str:
+    """Text that would else be found to be wrong only when it is first needed."""
+    text = env.str(name, default=default)
+    if not re.fullmatch(pattern, text):
+        raise ImproperlyConfigured(f"{name} must be {such_as}, not {text!r}")
+    return text
+
+
+def time_zone(env: environ.Env, name: str, *, default: str) -> str:
+    text = env.str(name, default=default)
+    try:
+        return ZoneInfo(text).key
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ImproperlyConfigured(f"{name} must be a zone such as Europe/Berlin, not {text!r}") from error
 
 
 def database_settings(env: environ.Env, data_dir: Path) -> dict[str, Any]:

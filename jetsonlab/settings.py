@@ -10,14 +10,17 @@ from django.core.management.utils import get_random_secret_key
 from jetsonlab.env import (
     broker_settings,
     cache_settings,
+    count,
     database_settings,
     email_settings,
     flag,
-    require,
+    matching,
+    time_zone,
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TESTING = "pytest" in sys.modules
 
 DATA_DIR = Path(env.str("JETSONLAB_DATA", default=str(BASE_DIR / "var"))).resolve()
@@ -118,7 +121,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 ANONYMOUS_READING = flag(env, "ANONYMOUS_READING", default=False)
-TRUSTED_PROXIES = require(env.int, "TRUSTED_PROXIES", default=0)
+TRUSTED_PROXIES = count(env, "TRUSTED_PROXIES", default=0)
 
 # People come by invitation; who is signed in, by which password and code, is allauth's work.
 ACCOUNT_ADAPTER = "jetsonlab.accounts.AccountAdapter"
@@ -140,7 +143,7 @@ vars().update(email_settings(env))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="jetsonlab@localhost")
 
 LANGUAGE_CODE = "en-gb"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = time_zone(env, "TIME_ZONE", default="UTC")
 USE_TZ = True
 
 STATIC_URL = "/static/"
@@ -161,10 +164,10 @@ STORAGES = {
 MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_PERMISSIONS = 0o640
 FILE_UPLOAD_HANDLERS = ["profiling.receiving.SpoolHandler"]
-UPLOAD_MAX_BYTES = require(env.int, "UPLOAD_MAX_MB", default=256) * 2**20
+UPLOAD_MAX_BYTES = count(env, "UPLOAD_MAX_MB", default=256, least=1) * 2**20
 
 # 0: telemetry is kept for ever. The datasets, by slug, whose runs keep theirs whatever their age.
-RETAIN_TELEMETRY_DAYS = require(env.int, "RETAIN_TELEMETRY_DAYS", default=0)
+RETAIN_TELEMETRY_DAYS = count(env, "RETAIN_TELEMETRY_DAYS", default=0)
 RETAIN_DATASETS = env.list("RETAIN_DATASETS", default=[])
 
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_settings(env, DATA_DIR)
@@ -185,6 +188,9 @@ CELERY_BEAT_SCHEDULE = {
     "fits": {"task": "modeling.tasks.look_after_work", "schedule": 300.0, "options": {"expires": 300}},
 }
 
+API_RATE = matching(
+    env, "API_RATE", r"[1-9]\d*/[smhd][a-z]*", default="1200/min", such_as="like 1200/min or 20/s"
+)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "profiling.authentication.ApiTokenAuthentication",
@@ -201,7 +207,7 @@ REST_FRAMEWORK = {
         "rest_framework.throttling.AnonRateThrottle",
         "profiling.throttles.TokenRateThrottle",
     ],
-    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": env.str("API_RATE", default="1200/min")},
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": API_RATE},
     # Without a proxy the address is the socket's; X-Forwarded-For is believed for so many proxies only.
     "NUM_PROXIES": TRUSTED_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -245,6 +251,13 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+LOG_LEVEL = matching(
+    env,
+    "LOG_LEVEL",
+    "|".join(LEVELS),
+    default="WARNING" if TESTING else "INFO",
+    such_as=f"one of {', '.join(LEVELS)}",
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -252,6 +265,6 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {
         "handlers": ["console"],
-        "level": env.str("LOG_LEVEL", default="WARNING" if TESTING else "INFO"),
+        "level": LOG_LEVEL,
     },
 }

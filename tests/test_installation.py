@@ -2,12 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import environ
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
+from jetsonlab.env import count, matching, time_zone
 from tests.servers import postgres_server
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +65,7 @@ def test_the_same_on_postgresql(tmp_path_factory):
         ("DEBUG", "maybe", "DEBUG must be one of 1, true, yes"),
         ("DATABASE_URL", "mysql://x", "DATABASE_URL must start with postgresql:// or sqlite:///"),
         ("BROKER_URL", "amqp://x", "BROKER_URL must start with redis:// or be filesystem://"),
-        ("UPLOAD_MAX_MB", "lots", "UPLOAD_MAX_MB must be a valid int"),
+        ("UPLOAD_MAX_MB", "lots", "UPLOAD_MAX_MB must be a whole number"),
         ("SECRET_KEY", "short", "SECRET_KEY must have at least 50 characters"),
     ],
 )
@@ -68,6 +73,25 @@ def test_a_bad_setting_is_refused_by_name(tmp_path, name, value, words):
     done = manage("check", data=tmp_path, **{name: value})
     assert done.returncode != 0
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("read", "value"),
+    [
+        (partial(count, default=1), "-3"),
+        (partial(count, default=1, least=1), "0"),
+        (partial(count, default=1), "²"),
+        (partial(time_zone, default="UTC"), "Mars"),
+        (partial(time_zone, default="UTC"), "../../etc"),
+        (partial(matching, pattern="[0-9]+/min", default="1/min", such_as="like 20/min"), "often"),
+    ],
+)
+def test_what_would_be_found_wrong_only_when_needed_is_refused_at_start(monkeypatch, read, value):
+    monkeypatch.setenv("NAME", value)
+    with pytest.raises(ImproperlyConfigured, match=f"NAME must be .*, not {re.escape(repr(value))}"):
+        read(environ.Env(), "NAME")
+    monkeypatch.delenv("NAME")
+    assert read(environ.Env(), "NAME")
 
 
 def test_the_secret_key_is_made_once_and_private(tmp_path):

@@ -165,7 +165,17 @@ def facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     return [(in_words(name), unknown() if value is None else plainly(value)) for name, value in told.items()]
 
 
-SHOWN_ELSEWHERE = {"why", "window_start_s", "window_end_s", "untold", "upload", "file", "sha256", "line"}
+SHOWN_ELSEWHERE = {
+    "why",
+    "window_start_s",
+    "window_end_s",
+    "untold",
+    "upload",
+    "file",
+    "member",
+    "sha256",
+    "line",
+}
 
 
 @register.filter

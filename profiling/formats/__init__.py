@@ -23,6 +23,7 @@ from profiling.formats.registry import FORMATS, format_of
 from profiling.formats.repeats import Repeated
 from profiling.formats.source import Source
 from profiling.formats.table import MappingNeeded, Progress, propose_for
+from profiling.formats.zipped import as_member, unzipped
 from profiling.knobs import KnobRange
 
 __all__ = [
@@ -97,8 +98,8 @@ def read(
     """
     source = _source(path, filename, limits)
     options = Options(mapping, Hints(legal, alternative, plausible, minibatch), repeats, progress, interval_s)
-    return format_of(source).read(source, options)
+    return as_member(source, format_of(source).read(source, options))
 
 
 def _source(path: Path, filename: str, limits: Limits | None) -> Source:
-    return Source(Path(path), filename or Path(path).name, limits or Limits())
+    return unzipped(Source(Path(path), filename or Path(path).name, limits or Limits()))

@@ -90,7 +90,7 @@ def _found(
             elif place := _place(member.filename):
                 folder, prefix, what = place
                 found[folder, prefix][what] = partial(_member, source, archive, member.filename)
-            elif not member.is_dir() and not _is_macs_own(PurePosixPath(member.filename)):
+            elif not member.is_dir() and not is_macs_own(member.filename):
                 others.append(member.filename)
         yield from sorted(found.items())
 
@@ -122,13 +122,14 @@ def _place(name: str) -> tuple[str, str, str] | None:
     """Folder, prefix and kind of a file of a run; None for any other file."""
     path = PurePosixPath(name)
     found = FILE.fullmatch(path.name)
-    if found is None or not FOLDER.fullmatch(path.parent.name) or _is_macs_own(path):
+    if found is None or not FOLDER.fullmatch(path.parent.name) or is_macs_own(name):
         return None
     return str(path.parent), found["prefix"], found["what"]
 
 
-def _is_macs_own(path: PurePosixPath) -> bool:
+def is_macs_own(name: str) -> bool:
     """What Finder packs beside each file: no file of anybody's."""
+    path = PurePosixPath(name)
     return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"
 
 

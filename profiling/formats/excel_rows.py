@@ -19,7 +19,7 @@ from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, named_header, text_batch
 from profiling.formats.problems import FileTooLarge, FormatError, Problem
-from profiling.formats.source import ZIP_ERRORS, Source, check_expansion
+from profiling.formats.source import ZIP, ZIP_ERRORS, Source, check_expansion
 
 # openpyxl has no error of its own for a workbook that breaks its promises.
 BROKEN = (KeyError, TypeError, AttributeError, IndexError, ET.ParseError, InvalidFileException, *ZIP_ERRORS)
@@ -142,6 +142,8 @@ def _text(cell: object) -> str:
 
 
 def is_workbook(source: Source) -> bool:
+    if not source.head.startswith(ZIP):
+        return False
     try:
         with source.seekable() as stream, zipfile.ZipFile(stream) as archive:
             return "xl/workbook.xml" in archive.namelist()

@@ -20,6 +20,7 @@ class Log:
     power_<rail>_mw, power_total_mw, cpu<n>_khz, gpu_khz, mem_khz, load_<unit>_pct, temp_<zone>_c; what we
     do not know keeps its own name. lines: int (n,). repeated: bool (n,), the sensors had nothing new to say.
     started: the first row's own clock, zone unknown. unknown: column → why the log cannot say it.
+    member: the file's name in its zip.
     """
 
     format: str
@@ -32,6 +33,7 @@ class Log:
     line_count: int
     started: str | None = None
     unknown: dict[str, str] = field(default_factory=dict)
+    member: str = ""
 
     def __len__(self) -> int:
         return len(self.lines)

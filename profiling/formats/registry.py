@@ -13,7 +13,7 @@ from profiling.formats import (
 )
 from profiling.formats.format import Format, table_format
 from profiling.formats.problems import FormatError
-from profiling.formats.source import ZIP, Source
+from profiling.formats.source import GZIP, ZIP, ZSTD, Source
 
 FORMATS: tuple[Format, ...] = (
     dreamlab.FORMAT,
@@ -33,10 +33,11 @@ FOREIGN = {  # how files begin that people have, and what they may send instead
     b"BZh": "packed with bzip2; pack it with gzip or zstd, or not at all",
     b"\xfd7zXZ": "packed with xz; pack it with gzip or zstd, or not at all",
     b"7z\xbc\xaf": "packed with 7-Zip; pack it with gzip or zstd, or not at all",
-    b"\x1f\x8b": "packed twice; unpack it once",
+    GZIP: "packed twice; unpack it once",
+    ZSTD: "packed twice; unpack it once",
+    ZIP: "packed twice; unpack it once",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls); save it as .xlsx or CSV",
     b"SQLite format 3": "a SQLite database; export the table as CSV or Parquet",
-    ZIP: "a zip, of which only run folders are read; send a table as it is, or packed with gzip or zstd",
 }
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import zstandard
 
@@ -20,17 +20,25 @@ HEAD_BYTES = 1 << 16
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 UNPACKING_ERRORS = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, EOFError)
-ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, *UNPACKING_ERRORS)
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)  # LZMA may ask for 4 GiB at once
+BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, *UNPACKING_ERRORS)
+ZIP_ERRORS = (ValueError, *BROKEN)
 
 
 @dataclass(frozen=True)
 class Source:
-    """`path` holds the bytes; `filename` is what its owner called it."""
+    """`path` holds the bytes; `filename` is what its owner called it.
+
+    member: of a zip, the file that is meant; beside: the others. content: one such file, held here instead of
+    on disk.
+    """
 
     path: Path
     filename: str
     limits: Limits = field(default_factory=Limits)
-    content: bytes | None = None  # a file inside a zip, held here instead of on disk
+    content: bytes | None = None
+    member: str = ""
+    beside: tuple[str, ...] = ()
 
     @cached_property
     def size(self) -> int:
@@ -46,6 +54,8 @@ class Source:
 
     @property
     def compression(self) -> str | None:
+        if self.member:
+            return "zip"
         if self.magic.startswith(GZIP):
             return "gzip"
         return "zstd" if self.magic == ZSTD else None
@@ -103,16 +113,26 @@ class Source:
 
 
 class _Unpacked:
-    """Reads a gzip or zstd file, counting what comes out."""
+    """Reads a gzip or zstd file, or a file in a zip, counting what comes out."""
 
     def __init__(self, source: Source, packed: BinaryIO) -> None:
         self.source = source
         self.out = 0
-        if source.compression == "gzip":
-            self.stream: BinaryIO = gzip.GzipFile(fileobj=packed)  # type: ignore[assignment]
-        else:
-            unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-            self.stream = unpacker.stream_reader(packed, read_across_frames=True)
+        try:
+            self.stream: Any = self._opened(packed)
+        except BROKEN as error:
+            raise self._broken(error) from error
+
+    def _opened(self, packed: BinaryIO) -> Any:
+        if self.source.member:
+            return zipfile.ZipFile(packed).open(self.source.member)
+        if self.source.compression == "gzip":
+            return gzip.GzipFile(fileobj=packed)
+        unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        return unpacker.stream_reader(packed, read_across_frames=True)
+
+    def _broken(self, error: Exception) -> FormatError:
+        return FormatError(f"{self.source.filename} is a broken {self.source.compression} file: {error}")
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
@@ -126,10 +146,8 @@ class _Unpacked:
     def _piece(self, size: int) -> bytes:
         try:
             piece = self.stream.read(size)
-        except UNPACKING_ERRORS as error:
-            raise FormatError(
-                f"{self.source.filename} is a broken {self.source.compression} file: {error}"
-            ) from error
+        except BROKEN as error:
+            raise self._broken(error) from error
         self.out += len(piece)
         check_expansion(self.source.filename, self.source.size, self.out, self.source.limits)
         return piece
@@ -174,6 +192,10 @@ def open_zip(source: Source) -> Iterator[zipfile.ZipFile]:
             if len(members) > source.limits.files:
                 raise FileTooLarge(
                     f"{source.filename} holds {len(members):,} files; the limit is {source.limits.files:,}"
+                )
+            if odd := [member.filename for member in members if member.compress_type not in ZIP_METHODS]:
+                raise FormatError(
+                    f"{odd[0]} in {source.filename} is packed by no method that we read; use Deflate"
                 )
             unpacked = sum(member.file_size for member in members)
             check_expansion(source.filename, source.size, unpacked, source.limits)

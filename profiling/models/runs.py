@@ -173,9 +173,8 @@ class Run(models.Model):
     def origin(self) -> dict[str, Any]:
         """Its provenance, with what its upload says of all its runs."""
         whole_file = self.upload.provenance if self.upload else {}
-        return {name: how for name, how in whole_file.items() if getattr(self, name) is not None} | (
-            self.provenance
-        )
+        known = {name: how for name, how in whole_file.items() if getattr(self, name, how) is not None}
+        return known | self.provenance
 
     @property
     def knobs(self) -> Knobs | None:

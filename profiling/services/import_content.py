@@ -56,10 +56,14 @@ def _of_table(parsed: Parsed, write: Callable[[], Iterator[int]]) -> Content:
         problem_count=parsed.problem_count,
         notes=parsed.notes,
         mapping=parsed.mapping.to_json(),
-        provenance=whole_file_provenance(parsed),
+        provenance=whole_file_provenance(parsed) | _member(parsed),
         write=write,
         run_count=len(parsed),
     )
+
+
+def _member(read: Parsed | Log) -> dict[str, str]:
+    return {"member": read.member} if read.member else {}
 
 
 def _write_table(upload: Upload, parsed: Parsed) -> Iterator[int]:
@@ -94,6 +98,7 @@ def _of_log(upload: Upload, log: Log) -> Content:
         "problems": log.problems,
         "problem_count": log.problem_count,
         "notes": log.notes,
+        "provenance": _member(log),
     }
     chunks = log_chunks(upload, log)
     if upload.run_id:

@@ -248,7 +248,7 @@ def test_a_duration_does_not_take_the_unit_of_its_header(tmp_path, ranges):
 
 @pytest.mark.parametrize(
     ("begins", "words"),
-    [(b"BZh91AY", "bzip2"), (b"\xd0\xcf\x11\xe0", "old Excel"), (b"PK\x03\x04", "a zip, of which")],
+    [(b"BZh91AY", "bzip2"), (b"\xd0\xcf\x11\xe0", "old Excel"), (b"PK\x03\x04", "broken zip")],
 )
 def test_a_foreign_format_is_told_what_to_send_instead(write, begins, words):
     with pytest.raises(FormatError, match=words):

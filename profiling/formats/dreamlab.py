@@ -50,7 +50,7 @@ def read(source: Source, options: Options) -> Runs:
         try:
             sources = {what: get() for what, get in files.items()}
         except FormatError as error:
-            problems.add(0, "", folder, error.message)
+            problems.add(0, "", "", error.message, f"{folder}/{prefix}")
             continue
         runs.append(read_run(folder, prefix, mode_of(folder), sources))
         if options.progress:
@@ -86,7 +86,7 @@ def _found(
         found: Found = defaultdict(dict)
         for member in archive.infolist():
             if ".." in PurePosixPath(member.filename).parts or member.filename.startswith(("/", "\\")):
-                problems.add(0, "", member.filename, "points outside the zip; passed over")
+                problems.add(0, "", "", "points outside the zip; passed over", member.filename)
             elif place := _place(member.filename):
                 folder, prefix, what = place
                 found[folder, prefix][what] = partial(_member, source, archive, member.filename)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from profiling.formats import csv_rows, jtop
-from profiling.formats.batches import as_text
-from profiling.formats.checks import to_numbers
+from profiling.formats.checks import FloatArray, to_numbers, why_no_number
 from profiling.formats.format import Options
 from profiling.formats.log import Log
-from profiling.formats.problems import FormatError, Problem
+from profiling.formats.problems import FormatError, Problem, shown
 from profiling.formats.source import Source
 
 FREQUENCY = re.compile(r"'frq': (\d+)")
@@ -47,6 +47,11 @@ class DreamlabRun:
     notes: list[Problem] = field(default_factory=list)
     unknown: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """Its folder, and what its files' names begin with."""
+        return f"{self.folder}/{self.prefix}"
+
     def median(self, name: str) -> float | None:
         if name not in self.minibatches or not len(self.minibatches):
             return None
@@ -75,7 +80,7 @@ def _guarded(run: DreamlabRun, step: Callable[[], Any]) -> None:
     try:
         step()
     except FormatError as error:
-        run.problems.append(Problem(0, "", run.folder, error.message))
+        run.problems.append(Problem(0, "", "", error.message, run.name))
 
 
 def _keep_text(run: DreamlabRun, what: str, source: Source) -> None:
@@ -83,25 +88,18 @@ def _keep_text(run: DreamlabRun, what: str, source: Source) -> None:
 
 
 def _frame(run: DreamlabRun, source: Source) -> pd.DataFrame:
-    """A small CSV as numbers where a column has any, else text; bad lines go to the run's problems."""
+    """A small CSV as text, each row with its line; bad lines go to the run's problems."""
     rows = csv_rows.read_rows(source)
     pieces = []
     for batch in rows.batches:
         run.problems += [_placed(problem, source) for problem in batch.problems]
-        columns = {name: _values(batch.columns[name]) for name in rows.header}
+        columns = {name: np.array(batch.columns[name].to_pylist(), dtype=object) for name in rows.header}
         pieces.append(pd.DataFrame(columns | {"line": batch.lines}))
     return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=[*rows.header, "line"])
 
 
-def _values(cells: Any) -> NDArray:
-    numbers = to_numbers(cells)
-    if np.isfinite(numbers.values).any() or numbers.unknown.all():
-        return numbers.values
-    return np.array(as_text(cells).to_pylist(), dtype=object)
-
-
 def _placed(problem: Problem, source: Source) -> Problem:
-    return problem._replace(reason=f"{problem.reason} ({source.filename})")
+    return problem._replace(file=source.filename)
 
 
 def _read_minibatches(run: DreamlabRun, files: dict[str, Source]) -> None:
@@ -111,36 +109,43 @@ def _read_minibatches(run: DreamlabRun, files: dict[str, Source]) -> None:
     if "epochtime_ms" not in frame or "log_time" not in frame:
         raise FormatError(f"{files['epoch_stats'].filename} lacks epochtime_ms or log_time")
     # Despite its name it is the time of a minibatch.
-    frame = frame.rename(columns={"epochtime_ms": "time_ms", "log_time": "log_time_s"})
+    frame["time_ms"] = _numbers(run, frame, "epochtime_ms", files["epoch_stats"], least=0)
+    frame["log_time_s"] = _numbers(run, frame, "log_time", files["epoch_stats"], least=-np.inf)
     for what, source_name, name in (
         ("fetch", "fetchtime_ms", "fetch_ms"),
         ("compute", "computetime_ms", "compute_ms"),
     ):
         if what in files:
-            _add_column(run, frame, _frame(run, files[what]), source_name, name)
-    frame = _without_bad(run, frame, files["epoch_stats"])
+            _add_column(run, frame, files[what], source_name, name)
+    frame = frame.dropna(subset=["time_ms", "log_time_s"])
     run.discarded = min(WARM_UP, len(frame))
     run.minibatches = frame.iloc[WARM_UP:].reset_index(drop=True)
     if not len(run.minibatches):
         run.unknown["time_ms"] = "the run has no minibatch after the first, which is a warm-up"
 
 
-def _add_column(run: DreamlabRun, frame: pd.DataFrame, other: pd.DataFrame, source: str, name: str) -> None:
-    if source in other and len(other) == len(frame):
-        frame[name] = other[source].to_numpy()
+def _add_column(run: DreamlabRun, frame: pd.DataFrame, source: Source, column: str, name: str) -> None:
+    other = _frame(run, source)
+    if column in other and len(other) == len(frame):
+        frame[name] = _numbers(run, other, column, source)
     else:
-        reason = f"{source} has {len(other)} rows beside {len(frame)} minibatches; left out"
-        run.notes.append(Problem(0, source, "", f"{reason} ({run.folder})"))
+        reason = f"has {len(other)} rows beside {len(frame)} minibatches; left out"
+        run.notes.append(Problem(0, column, "", reason, source.filename))
 
 
-def _without_bad(run: DreamlabRun, frame: pd.DataFrame, source: Source) -> pd.DataFrame:
-    time_ms = pd.to_numeric(frame.time_ms, errors="coerce")
-    log_time = pd.to_numeric(frame.log_time_s, errors="coerce")
-    bad = ~((time_ms > 0) & np.isfinite(time_ms) & np.isfinite(log_time))
-    for line, value in zip(frame.line[bad], frame.time_ms[bad], strict=True):
-        problem = Problem(int(line), "epochtime_ms", str(value), "has no time above 0, or no log_time")
-        run.problems.append(_placed(problem, source))
-    return frame[~bad].assign(time_ms=time_ms[~bad], log_time_s=log_time[~bad])
+def _numbers(
+    run: DreamlabRun, frame: pd.DataFrame, column: str, source: Source, least: float | None = None
+) -> FloatArray:
+    """The column as numbers (n,), NaN where a cell has none. least: what each must have more than."""
+    texts = frame[column].tolist()
+    values, unknown, bad = to_numbers(pa.array(texts, pa.string()))
+    if least is not None:
+        bad |= unknown | (values <= least)
+    for place in np.flatnonzero(bad):
+        reason = f"is not above {least:g}" if np.isfinite(values[place]) else why_no_number(texts[place])
+        problem = Problem(int(frame.line[place]), column, shown(texts[place]), reason, source.filename)
+        run.problems.append(problem)
+    return np.where(bad, np.nan, values)
 
 
 def _read_telemetry(run: DreamlabRun, files: dict[str, Source], source: Source) -> None:

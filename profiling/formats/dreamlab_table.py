@@ -42,7 +42,7 @@ class Runs:
 
 
 def runs_of(runs: list[DreamlabRun], problems: ProblemList, options: Options, limits: Limits) -> Runs:
-    reader = TableReader(MAPPING, options.hints, limits)
+    reader = TableReader(MAPPING, options.hints, limits, name_of=lambda place: runs[place - 1].name)
     reader.take(_batch(runs))
     parsed = reader.finish(options.repeats)
     for run in runs:
@@ -52,20 +52,26 @@ def runs_of(runs: list[DreamlabRun], problems: ProblemList, options: Options, li
         replace(
             parsed,
             format="dreamlab",
-            problems=[*problems.sorted(), *parsed.problems],
+            problems=[*problems.sorted(), *_by_run(parsed.problems, runs)],
             problem_count=len(problems) + parsed.problem_count,
-            notes=[*notes, *_discarded(runs), *parsed.notes],
+            notes=[*_discarded(runs), *notes, *_by_run(parsed.notes, runs)],
         ),
         runs,
     )
 
 
-def _discarded(runs: list[DreamlabRun]) -> list[Problem]:
+def _by_run(problems: list[Problem], runs: list[DreamlabRun]) -> list[Problem]:
+    """What the table says of a row, said of the run that it stands for."""
     return [
-        Problem(2, "epochtime_ms", "", f"the first minibatch is a warm-up and left out ({run.folder})")
-        for run in runs
-        if run.discarded
+        problem._replace(line=0, file=runs[problem.line - 1].name) if problem.line else problem
+        for problem in problems
     ]
+
+
+def _discarded(runs: list[DreamlabRun]) -> list[Problem]:
+    count = sum(bool(run.discarded) for run in runs)
+    reason = f"the first minibatch of each run is a warm-up and left out: {count:,} in all"
+    return [Problem(0, "epochtime_ms", "", reason)] if count else []
 
 
 def _batch(runs: list[DreamlabRun]) -> Batch:

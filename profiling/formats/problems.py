@@ -28,16 +28,19 @@ class FileTooLarge(FormatError):
 class Problem(NamedTuple):
     """One thing wrong (or odd) on one line, from 1: of a text file, row of a sheet, record of a JSON array.
 
-    Line 0 speaks of the file as a whole; column "" of the whole line.
+    Line 0 speaks of the file as a whole; column "" of the whole line. file: which one, of a zip or folder of
+    run folders.
     """
 
     line: int
     column: str
     value: str
     reason: str
+    file: str = ""
 
     def __str__(self) -> str:
         where = f"line {self.line}" if self.line else "file"
+        where = f"{self.file}, {where}" if self.file else where
         what = f", {self.column} = {self.value!r}" if self.column else ""
         return f"{where}{what}: {self.reason}"
 
@@ -66,10 +69,10 @@ class ProblemList:
     listed: list[Problem] = field(default_factory=list)
     count: int = 0
 
-    def add(self, line: int, column: str, value: object, reason: str) -> None:
+    def add(self, line: int, column: str, value: object, reason: str, file: str = "") -> None:
         self.count += 1
         if self.count <= self.most:
-            self.listed.append(Problem(int(line), column, shown(value), reason))
+            self.listed.append(Problem(int(line), column, shown(value), reason, file))
 
     def add_many(
         self, lines: NDArray[np.int64], column: str, values: Sequence[object], reason: Callable[[int], str]
@@ -85,7 +88,7 @@ class ProblemList:
         self.count += len(problems)
 
     def sorted(self) -> list[Problem]:
-        return sorted(self.listed, key=lambda problem: (problem.line, problem.column))
+        return sorted(self.listed, key=lambda problem: (problem.file, problem.line, problem.column))
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(self.listed)

@@ -1,5 +1,6 @@
 """Modes measured more than once: exact copies are worth a note, contradictions a decision."""
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -92,17 +93,23 @@ def _codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
         return np.asarray(encoded.indices, dtype=np.int64)
 
 
-def report_copies(notes: ProblemList, lines: NDArray[np.int64], found: Repeats) -> None:
+def report_copies(
+    notes: ProblemList, lines: NDArray[np.int64], found: Repeats, name_of: Callable[[int], str]
+) -> None:
     places = np.flatnonzero(found.repeated & ~found.differing)
 
     def reason(place: int) -> str:
-        return f"is the same mode with the same values as line {lines[found.first[places[place]]]}"
+        return f"is the same mode with the same values as {name_of(int(lines[found.first[places[place]]]))}"
 
     notes.add_many(lines[places], "", [""] * len(places), reason)
 
 
 def report_contradictions(
-    ledger: ProblemList, lines: NDArray[np.int64], columns: dict[str, FloatArray], found: Repeats
+    ledger: ProblemList,
+    lines: NDArray[np.int64],
+    columns: dict[str, FloatArray],
+    found: Repeats,
+    name_of: Callable[[int], str],
 ) -> None:
     places = np.flatnonzero(found.differing)
 
@@ -114,6 +121,6 @@ def report_contradictions(
             for name in OUTCOMES
             if name in columns and columns[name][here] != columns[name][first]
         )
-        return f"is the same mode as line {lines[first]}, with {', '.join(pairs)}"
+        return f"is the same mode as {name_of(int(lines[first]))}, with {', '.join(pairs)}"
 
     ledger.add_many(lines[places], "", [""] * len(places), reason)

@@ -1,5 +1,6 @@
 """The rows of a table, gathered and checked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +30,7 @@ class TableReader:
     hints: Hints
     limits: Limits
     missing: dict[str, str] = field(default_factory=dict)
+    name_of: Callable[[int], str] = "line {}".format  # what a row is called where another speaks of it
     row_count: int = 0
     passed_over: int = 0
     lines: list[NDArray[np.int64]] = field(default_factory=list)
@@ -103,9 +105,9 @@ class TableReader:
         extras = _join(self.extras)
         apart = [extras.column(name) for name in self.mapping.apart if name in extras.column_names]
         found = table_repeats(columns, apart)
-        report_copies(self.notes, lines, found)
+        report_copies(self.notes, lines, found, self.name_of)
         refuse = repeats == "refuse"
-        report_contradictions(self.problems if refuse else self.notes, lines, columns, found)
+        report_contradictions(self.problems if refuse else self.notes, lines, columns, found, self.name_of)
         if refuse and found.differing.any():
             keep = ~found.differing
             lines, columns = lines[keep], {name: column[keep] for name, column in columns.items()}

@@ -202,8 +202,13 @@ def _report(upload: Upload, content: Content) -> None:
         rows_total=content.line_count,
         problem_count=content.problem_count,
         problems=[problem._asdict() for problem in content.problems[:PROBLEMS_SHOWN]],
-        notes=[note._asdict() for note in content.notes[:PROBLEMS_SHOWN]],
+        notes=[note._asdict() for note in _first(content.notes)],
     )
+
+
+def _first(notes: list[Problem]) -> list[Problem]:
+    more = len(notes) - PROBLEMS_SHOWN
+    return [*notes[:PROBLEMS_SHOWN], *([Problem(0, "", "", f"and {more:,} more")] if more > 0 else [])]
 
 
 def _report_csv(problems: list[Problem], count: int) -> str:

@@ -98,6 +98,26 @@ def test_an_illegal_mode_is_named(folder, ranges):
     runs = read(folder.parent, legal=ranges)
     assert (len(runs), runs.parsed.problem_count) == (1, 1)
     assert runs.parsed.problems[0].column == "cores"
+    told = str(runs.parsed.problems[0])
+    assert told.startswith("runs/pm_3_1497600_306000000_204000000/net_nw4, file, cores")
+
+
+def test_a_bad_line_is_named_with_its_file(folder, ranges):
+    with (folder / "net_nw4_epoch_stats.csv").open("a") as file:
+        file.write("0,x,12\n0,440\n")
+    first, second = read(folder.parent, legal=ranges).parsed.problems
+    assert (first.line, first.column, first.value) == (7, "epochtime_ms", "x")
+    assert second[:4] == (8, "", "0,440", "has 2 fields instead of 3")
+    assert first.file == second.file == f"runs/{FOLDER}/net_nw4_epoch_stats.csv"
+
+
+def test_a_mode_that_two_runs_measured_is_named_by_both(folder, ranges):
+    slower = EPOCH.replace("0,410", "0,510").replace("0,420", "0,520")
+    shutil.copytree(folder, folder.parent / "again" / FOLDER)
+    (folder.parent / "again" / FOLDER / "net_nw4_epoch_stats.csv").write_text(slower)
+    problem = read(folder.parent, legal=ranges).parsed.problems[0]
+    assert problem.file == f"runs/{FOLDER}/net_nw4"
+    assert problem.reason.startswith(f"is the same mode as runs/again/{FOLDER}/net_nw4, with time_ms 415 ")
 
 
 def test_a_run_without_times_is_a_problem_and_the_others_come_in(folder, ranges):

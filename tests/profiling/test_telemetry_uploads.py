@@ -93,7 +93,21 @@ def test_a_run_folder_brings_its_telemetry_and_minibatches_on_one_clock(worked):
 
 def test_the_first_minibatch_is_noted_as_discarded(worked):
     notes = worked(folders(), "sweep.zip").notes
-    assert any("first minibatch is a warm-up" in note["reason"] for note in notes)
+    assert any("first minibatch of each run is a warm-up" in note["reason"] for note in notes)
+
+
+def test_the_report_names_file_and_line_of_a_zip(worked):
+    upload = worked(folders(epoch_stats=EPOCHS + "0,x,40\n"), "sweep.zip")
+    header, first = upload.report.read().decode().splitlines()
+    assert header == "line,column,value,reason,file"
+    assert first.startswith("53,epochtime_ms,x,")
+    assert first.endswith(f",sweep/{FOLDER}/net_nw4_epoch_stats.csv")
+
+
+def test_notes_beyond_those_kept_are_counted(worked):
+    copies = "".join(",".join(["4", "1190400", "318750", "665600", "5", "9"]) + "\n" for _ in range(105))
+    notes = worked("cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n" + copies, "a.csv").notes
+    assert (len(notes), notes[-1]["reason"]) == (101, "and 4 more")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from typing import Any
 
+from profiling.strict import strict_components
+
 PROBLEM = {
     "type": "object",
     "description": "RFC 9457",
@@ -16,6 +18,14 @@ ANSWER = {
     "description": "What was wrong with the request.",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
+
+
+def refuse_more(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Of bodies in which nothing unknown is taken."""
+    components = result.setdefault("components", {}).setdefault("schemas", {})
+    for name in strict_components() & set(components):
+        components[name]["additionalProperties"] = False
+    return result
 
 
 def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -227,6 +227,7 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "jetsonlab.schema.refuse_more",
         "jetsonlab.schema.add_problems",
     ],
     "SWAGGER_UI_DIST": "SIDECAR",

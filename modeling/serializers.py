@@ -11,6 +11,7 @@ from modeling.core.objectives import OBJECTIVES
 from modeling.core.predictors import METHODS
 from modeling.models import Plan, Predictor
 from profiling.models import Device, DeviceModel, Workload
+from profiling.strict import Strict
 
 MOST_BUDGETS = 100
 METHOD_NAMES = sorted(METHODS)
@@ -40,7 +41,7 @@ class PredictorSerializer(serializers.ModelSerializer):
         fields += ["data_digest", "requested_by", "created", "fitted"]
 
 
-class PredictorRequestSerializer(serializers.Serializer):
+class PredictorRequestSerializer(Strict):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all())
     method = serializers.ChoiceField(
@@ -56,7 +57,7 @@ class PredictorRequestSerializer(serializers.Serializer):
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 
-class DeviceNamedSerializer(serializers.Serializer):
+class DeviceNamedSerializer(Strict):
     device = slug(queryset=Device.objects.select_related("device_model"))
 
 
@@ -75,12 +76,12 @@ class PredictionColumnsSerializer(serializers.Serializer):
     power_log_sd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
 
 
-class KnobLimitSerializer(serializers.Serializer):
+class KnobLimitSerializer(Strict):
     low = serializers.FloatField(required=False, allow_null=True, default=None)
     high = serializers.FloatField(required=False, allow_null=True, default=None)
 
 
-class AllowedSerializer(serializers.Serializer):
+class AllowedSerializer(Strict):
     """Lowest and highest value allowed of a knob; clocks in kHz."""
 
     cores = KnobLimitSerializer(required=False)
@@ -93,7 +94,7 @@ def ceiling(help_text: str) -> Field:
     return serializers.FloatField(required=False, allow_null=True, default=None, help_text=help_text)
 
 
-class PlanRequestSerializer(serializers.Serializer):
+class PlanRequestSerializer(Strict):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all())
     power_mw = ceiling("highest mean power in mW")

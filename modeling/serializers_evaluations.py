@@ -8,6 +8,7 @@ from modeling.core.sampling import STRATEGIES
 from modeling.models import Evaluation
 from modeling.serializers import METHOD_NAMES, slug
 from profiling.models import DeviceModel, Workload
+from profiling.strict import Strict
 
 SPREAD = ("", "_q1", "_q3", "_min", "_max")
 BUDGET = ("time_penalty", "excess_w", "over_pct", "over_1w_pct")
@@ -78,7 +79,7 @@ class EvaluationImportSerializer(serializers.Serializer):
     results = EvaluationResultSerializer(many=True, allow_empty=False)
 
 
-class EvaluationRequestSerializer(serializers.Serializer):
+class EvaluationRequestSerializer(Strict):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all())
     methods = serializers.ListField(

@@ -17,18 +17,19 @@ from profiling.models import Dataset, DatasetVersion
 from profiling.renderers import CsvRenderer
 from profiling.selectors.datasets import ADD, REMOVE, dataset_list, version_list
 from profiling.services.datasets import MOST_STEPS, dataset_create, dataset_freeze, dataset_update
+from profiling.strict import Strict
 
 NUMBER = OpenApiParameter("number", int, OpenApiParameter.PATH)
 
 
-class StepSerializer(serializers.Serializer):
+class StepSerializer(Strict):
     take = serializers.ChoiceField(choices=[ADD, REMOVE])
     filters = serializers.DictField(
         child=serializers.CharField(max_length=200, allow_blank=True), allow_empty=False
     )
 
 
-class DatasetSerializer(serializers.ModelSerializer):
+class DatasetSerializer(Strict, serializers.ModelSerializer):
     owner: Field = SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
     version_count = serializers.IntegerField(read_only=True, default=0)
     latest = serializers.IntegerField(read_only=True, default=None, allow_null=True)
@@ -62,7 +63,7 @@ class DatasetSerializer(serializers.ModelSerializer):
         read_only_fields = ["slug", "created"]
 
 
-class VersionSerializer(serializers.ModelSerializer):
+class VersionSerializer(Strict, serializers.ModelSerializer):
     dataset: Field = SlugRelatedField(slug_field="slug", read_only=True)
     author: Field = SlugRelatedField(slug_field="username", read_only=True, allow_null=True)
     card = serializers.DictField(read_only=True)

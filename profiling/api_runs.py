@@ -71,7 +71,7 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     @action(detail=True)
     def telemetry(self, request: Request, pk: str) -> Response:
         """What the sensors said during a run: channels, thinned without losing peaks."""
-        asked = TelemetryRequestSerializer(data=request.query_params)
+        asked = TelemetryRequestSerializer(data=query(request))
         asked.is_valid(raise_exception=True)
         run: Any = self.get_object()
         return Response({"run": run.pk, "channels": telemetry_columns(run=run, **asked.validated_data)})
@@ -126,6 +126,10 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
         runs = self.filter_queryset(self.get_queryset())
         asked = {name: request.query_params.get(name) or usual for name, usual in USUAL_HEAT.items()}
         return Response(heat_map(runs, **asked))
+
+
+def query(request: Request) -> dict[str, Any]:
+    return {name: value for name, value in request.query_params.items() if name != "format"}
 
 
 def attachment(pieces: Iterator[bytes], filename: str, content_type: str) -> StreamingHttpResponse:

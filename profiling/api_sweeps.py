@@ -14,6 +14,7 @@ from profiling.models import Device, Sweep, Workload
 from profiling.modes import STRATEGIES
 from profiling.selectors.sweeps import sweep_list
 from profiling.services.sweeps import sweep_ask, sweep_cancel, sweep_resume
+from profiling.strict import Strict
 
 
 class SweepSerializer(serializers.ModelSerializer):
@@ -29,14 +30,14 @@ class SweepSerializer(serializers.ModelSerializer):
         fields += ["finished", "runs_total", "runs_complete", "runs_failed"]
 
 
-class KnobsSerializer(serializers.Serializer):
+class KnobsSerializer(Strict):
     cores = serializers.IntegerField()
     cpu_khz = serializers.IntegerField()
     gpu_khz = serializers.IntegerField()
     mem_khz = serializers.IntegerField()
 
 
-class SweepRequestSerializer(serializers.Serializer):
+class SweepRequestSerializer(Strict):
     device = serializers.SlugRelatedField(
         slug_field="slug", queryset=Device.objects.select_related("device_model")
     )

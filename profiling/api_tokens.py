@@ -12,7 +12,7 @@ from profiling.serializers import NewTokenSerializer, TokenRequestSerializer, To
 from profiling.services.tokens import token_create, token_revoke
 
 
-class TokenViewSet(mixins.ListModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet):
+class TokenViewSet(mixins.DestroyModelMixin, viewsets.ReadOnlyModelViewSet):
     """One's own tokens."""
 
     queryset = ApiToken.objects.none()

@@ -38,6 +38,7 @@ from profiling.services.uploads import (
 )
 
 FORM_BYTES = 1 << 20  # beside the file, in a form
+BESIDE = ("filename", "format")  # said in the query, and of no field
 JSON_PARSERS = api_settings.DEFAULT_PARSER_CLASSES
 RAW_PARAMETERS = [
     OpenApiParameter("filename", str, description="for a raw body"),
@@ -144,7 +145,8 @@ def _asked(request: Request) -> dict[str, Any]:
     if "CONTENT_LENGTH" not in request.META and "HTTP_TRANSFER_ENCODING" in request.META:
         raise LengthRequired("Say how long the file is (Content-Length); curl does with --data-binary @FILE.")
     check_length(request)
-    return {**request.query_params.dict(), **_fields(request)}
+    query = {name: value for name, value in request.query_params.items() if name not in BESIDE}
+    return {**query, **_fields(request)}
 
 
 def check_length(request: Request) -> None:

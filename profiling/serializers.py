@@ -12,6 +12,7 @@ from profiling.serializers_packages import WorkloadPackageSerializer
 from profiling.services.runs import CORRECTABLE, MOST_ROWS
 from profiling.services.tokens import DAYS, MAX_DAYS
 from profiling.services.uploads import ON_BAD_LINES, REPEATS
+from profiling.strict import Strict
 
 
 def slug(**options: Any) -> Field:
@@ -45,7 +46,7 @@ class DeviceSerializer(serializers.ModelSerializer):
         fields += ["last_seen", "retired", "created"]
 
 
-class NewDeviceSerializer(serializers.ModelSerializer):
+class NewDeviceSerializer(Strict, serializers.ModelSerializer):
     device_model = slug(
         queryset=DeviceModel.objects.all(),
         required=False,
@@ -62,7 +63,7 @@ class EnrolCommandSerializer(serializers.Serializer):
     command = serializers.CharField(help_text="what to type on the board, where jetsonlab is installed")
 
 
-class WorkloadSerializer(serializers.ModelSerializer):
+class WorkloadSerializer(Strict, serializers.ModelSerializer):
     owner = username()
     package = WorkloadPackageSerializer(read_only=True, allow_null=True)
 
@@ -105,7 +106,7 @@ class RunSerializer(serializers.ModelSerializer):
 
 
 # Of what the measurements are that come in. (No docstring: it would describe its children in the schema.)
-class MeasuredSerializer(serializers.Serializer):
+class PairSerializer(Strict):
     workload = slug(queryset=Workload.objects.all())
     device_model = slug(queryset=DeviceModel.objects.all(), required=False)
     device = slug(
@@ -121,7 +122,7 @@ class MeasuredSerializer(serializers.Serializer):
         return {"device_model": asked["device"].device_model if asked.get("device") else None, **asked}
 
 
-class RunsRequestSerializer(MeasuredSerializer):
+class RunsRequestSerializer(PairSerializer):
     runs = serializers.ListField(
         child=serializers.DictField(),
         min_length=1,
@@ -137,7 +138,7 @@ class RunsReplySerializer(serializers.Serializer):
     runs = serializers.ListField(child=serializers.IntegerField(), help_text="their ids, in the given order")
 
 
-class CorrectionSerializer(serializers.Serializer):
+class CorrectionSerializer(Strict):
     reason = serializers.CharField(max_length=2000)
     changes = serializers.DictField(help_text="field and new value; null for not known")
 
@@ -164,7 +165,7 @@ class FacetsSerializer(serializers.Serializer):
     ranges = serializers.DictField(child=serializers.DictField(help_text="min and max, null without runs"))
 
 
-class TelemetryRequestSerializer(serializers.Serializer):
+class TelemetryRequestSerializer(Strict):
     points = serializers.IntegerField(
         default=2000, min_value=2, max_value=1_000_000, help_text="of a channel at most; peaks are kept"
     )
@@ -208,7 +209,7 @@ class UploadDetailSerializer(UploadSerializer):
         fields = [*UploadSerializer.Meta.fields, "mapping", "proposal", "problems", "notes"]
 
 
-class UploadRequestSerializer(MeasuredSerializer):
+class UploadRequestSerializer(PairSerializer):
     file = serializers.FileField(
         allow_empty_file=True,
         error_messages={
@@ -243,12 +244,12 @@ class UploadRequestSerializer(MeasuredSerializer):
         return super().validate(asked)
 
 
-class ColumnSerializer(serializers.Serializer):
+class ColumnSerializer(Strict):
     column = serializers.CharField(max_length=200)
     unit = serializers.CharField(max_length=20, default="", allow_blank=True)
 
 
-class MappingSerializer(serializers.Serializer):
+class MappingSerializer(Strict):
     interval_s = serializers.FloatField(required=False, help_text="all that a log without times is asked for")
     constants = serializers.DictField(child=serializers.FloatField(), required=False)
     apart = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
@@ -263,7 +264,7 @@ class MappingSerializer(serializers.Serializer):
         }
 
 
-class ChoiceSerializer(serializers.Serializer):
+class ChoiceSerializer(Strict):
     choice = serializers.ChoiceField(choices=["good", "nothing"])
 
 
@@ -283,7 +284,7 @@ class NewTokenSerializer(TokenSerializer):
         fields = [*TokenSerializer.Meta.fields, "text"]
 
 
-class TokenRequestSerializer(serializers.Serializer):
+class TokenRequestSerializer(Strict):
     name = serializers.CharField(max_length=100)
     scopes = serializers.ListField(
         child=serializers.ChoiceField(choices=ApiToken.Scope.choices), min_length=1

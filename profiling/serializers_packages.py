@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from profiling.models import WorkloadPackage
+from profiling.strict import Strict
 
 
 class WorkloadPackageSerializer(serializers.ModelSerializer):
@@ -11,5 +12,5 @@ class WorkloadPackageSerializer(serializers.ModelSerializer):
         fields = ["filename", "kind", "sha256", "size", "files", "unpacked_bytes", "uploader", "created"]
 
 
-class PackageRequestSerializer(serializers.Serializer):
+class PackageRequestSerializer(Strict):
     file = serializers.FileField(allow_empty_file=True, help_text="a zip with workload.py, a .pt2 or .onnx")

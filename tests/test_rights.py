@@ -218,6 +218,7 @@ OWN: dict[Door, Any] = {
     Door("POST", "/api/v1/uploads/<pk>/undo/"): {},
     Door("PATCH", "/api/v1/transfers/<pk>/"): b"x",
     Door("DELETE", "/api/v1/transfers/<pk>/"): {},
+    Door("GET", "/api/v1/tokens/<pk>/"): {},
     Door("DELETE", "/api/v1/tokens/<pk>/"): {},
     Door("POST", "/api/v1/agent/runs/<pk>/heartbeat/"): {"agent": "a1", "status": {}},
     Door("POST", "/api/v1/agent/runs/<pk>/result/"): RESULT,

@@ -87,6 +87,31 @@ def test_a_field_named_twice_is_refused(api):
     assert "names 'name' twice" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("url", "data", "unknown"),
+    [
+        (WORKLOADS, {**WORKLOAD, "minibach": 1}, "minibach"),
+        ("/api/v1/plans/", {"power_mW": 15_000}, "power_mW"),
+        ("/api/v1/runs/", {"workload": "resnet", "emulatd": True, "runs": [{}]}, "emulatd"),
+        ("/api/v1/uploads/?emulatd=true&filename=a.csv", {}, "emulatd"),
+    ],
+)
+def test_a_misspelt_field_is_refused(api, resnet, url, data, unknown):
+    answer = api.post(url, data, **({"format": "multipart"} if "uploads" in url else {}))
+    assert answer.status_code == 400
+    assert answer.json()["errors"][unknown][0].startswith("No such field. There are: ")
+
+
+def test_what_was_read_can_be_sent_back(api, resnet):
+    known = api.get(f"{WORKLOADS}resnet/").json()
+    assert api.patch(f"{WORKLOADS}resnet/", known).status_code == 200
+
+
+def test_every_fault_of_a_body_is_told_at_once(api):
+    answer = api.post(WORKLOADS, {"nonsense": 1, "minibatch": "many"})
+    assert {"nonsense", "minibatch", "name"} <= set(answer.json()["errors"])
+
+
 def test_a_forgotten_slash_is_pointed_out(api):
     assert "end with a slash" in api.get("/api/v1/runs").json()["detail"]
 

@@ -67,6 +67,18 @@ def test_half_a_question_is_refused(api, runs, query):
     assert api.get(f"{URL}?{query}").status_code == 400
 
 
+@pytest.mark.parametrize("size", ["0", "-1", "1001", "many", "9" * 30])
+def test_a_page_of_no_size_is_refused(api, runs, size):
+    answer = api.get(URL, {"page_size": size})
+    assert answer.json()["errors"]["page_size"] == ["A whole number from 1 to 1000."]
+
+
+@pytest.mark.parametrize("step", ["export", "facets", "heat"])
+@pytest.mark.parametrize("query", [{"page_size": 2}, {"cursor": "cD0xMA=="}])
+def test_what_has_no_pages_takes_none(api, runs, step, query):
+    assert api.get(f"{URL}{step}/", query).status_code == 400
+
+
 def test_the_telemetry_of_a_run_comes_in_channels(api, runs):
     columns = {"time_s": [0.0, 0.1, 0.2, 0.3], "power_vdd_in_mw": [5000, None, 9000, 5008]}
     Telemetry.objects.create(run=runs[0], **pack(columns)._asdict())

@@ -11,7 +11,7 @@ from profiling.bulk import rows_write
 from profiling.errors import InvalidInput
 from profiling.formats import Log, Parsed, Problem, Runs
 from profiling.models import Run, Telemetry, Upload
-from profiling.services.import_log import log_chunks, log_run
+from profiling.services.import_log import board_doubts, log_chunks, log_run
 from profiling.services.import_rows import parsed_rows, parsed_runs, whole_file_provenance
 from profiling.services.import_runs import folder_facts, folder_telemetry
 
@@ -91,13 +91,15 @@ def _write_run(run: Run, chunks: list[Telemetry]) -> int:
 
 
 def _of_log(upload: Upload, log: Log) -> Content:
+    assert upload.device_model is not None  # upload_receive asks for it
+    doubts, notes = board_doubts(upload.device_model, log)
     shared: dict[str, Any] = {
         "format": log.format,
         "good": int((~log.repeated).sum()),
         "line_count": log.line_count,
-        "problems": log.problems,
-        "problem_count": log.problem_count,
-        "notes": log.notes,
+        "problems": [*doubts, *log.problems],
+        "problem_count": len(doubts) + log.problem_count,
+        "notes": [*notes, *log.notes],
         "provenance": _member(log),
     }
     chunks = log_chunks(upload, log)

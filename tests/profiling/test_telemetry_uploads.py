@@ -155,10 +155,35 @@ def test_a_log_alone_becomes_a_run_of_which_only_the_power_is_known(worked):
 def test_a_log_of_other_rails_leaves_the_power_unknown_with_the_reason(worked, orin):
     orin.total_rails = ["VDD_IN", "VDD_FAN"]
     orin.save()
-    worked(TIMED, "tegrastats.txt")
+    worked(TIMED, "tegrastats.txt", on_bad_lines="good")
     run = Run.objects.get()
     assert run.power_mw is None
-    assert run.unknowns["power_mw"] == "the log lacks power_vdd_fan_mw"
+    told = "the board's total is VDD_IN + VDD_FAN, and the log tells of VDD_IN"
+    assert run.unknowns["power_mw"] == told
+
+
+@pytest.mark.parametrize("attach", [False, True])
+def test_the_log_of_another_board_is_asked_about(worked, measured, attach):
+    other = TIMED.replace("VDD_IN", "POM_5V_IN").replace("[1%@1190]", f"[{','.join(['1%@1190'] * 16)}]")
+    upload = worked(other, "tegrastats.txt", run=measured if attach else None)
+    assert (upload.state, upload.problem_count, Telemetry.objects.count()) == ("choosing", 2, 0)
+    rails, cores = (problem["reason"] for problem in upload.problems)
+    assert rails == "the log's rails are POM_5V_IN; Orin Mini has VDD_IN. Was it taken on another board?"
+    assert cores == "the log tells of 16 CPU cores; Orin Mini has 6. Was it taken on another board?"
+
+
+def test_a_rail_that_the_board_does_not_have_is_noted(worked):
+    upload = worked(TIMED.replace("VDD_IN", "VDD_FAN 1mW/1mW VDD_IN"), "tegrastats.txt")
+    assert upload.state == "done"
+    assert "has no VDD_FAN, which the log tells of; it has VDD_IN" in upload.notes[0]["reason"]
+
+
+def test_a_log_without_power_is_noted(worked):
+    upload = worked(TIMED.replace("VDD_IN", "NC"), "tegrastats.txt")
+    assert (upload.state, upload.notes[0]["reason"]) == (
+        "done",
+        "the log tells no power, so the run's power is unknown",
+    )
 
 
 def test_a_log_without_times_is_asked_for_its_interval(worked, eng):

@@ -93,7 +93,7 @@ def test_bad_lines_wait_for_a_choice_and_nothing_is_imported(worked):
 
 def test_the_report_names_every_bad_line(worked):
     lines = worked(BAD).report.read().decode().splitlines()
-    assert lines[0] == "line,column,value,reason"
+    assert lines[0] == "line,column,value,reason,file"
     assert len(lines) == 3
     assert lines[2].startswith("5,cores,5,")
 

@@ -19,6 +19,12 @@ TIMES = 5
 THREE = ("workload=bench-1&emulated=true&cores__gte=4", "flag=hot&kind=inference&power_mw__lte=20000")
 THREE += ("device_model={board}&flagged=false&uploader=bench-3", "cores=1&gpu_khz__lte=1&flag=dvfs_on")
 THREE += ("search=nosuchword&emulated=true&kind=inference", "search=net&kind=training&time_ms__gte=100")
+# Facets of which several values are chosen.
+SEVERAL = ("workload=bench-1&workload=bench-2&flag=hot&flag=short&emulated=true",)
+SEVERAL += ("device_model={board}&state=failed&state=cancelled&uploader=bench-1&uploader=bench-3",)
+SEVERAL += (
+    "workload=bench-1&workload=bench-7&kind=inference&kind=training&cores__gte=4&flag=dvfs_on&flag=unstable",
+)
 PAGES = (f"/runs/?{THREE[0]}", f"/runs/?{THREE[3]}", "/runs/explore/", "/compare/", "/workloads/")
 # A page needs the addresses of its pictures only, not the files themselves.
 STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -43,13 +49,14 @@ def main(_: list[str] | None = None) -> None:
         return answer
 
     board = get("/api/v1/runs/?page_size=1").json()["results"][0]["device_model"]
-    for filters in THREE:
+    for filters in (*THREE, *SEVERAL):
         query = filters.format(board=board)
         report(f"first page, {query}", lambda query=query: get(f"/api/v1/runs/?{query}"))
         report(f"facets, {query}", lambda query=query: get(f"/api/v1/runs/facets/?{query}"))
     report("facets, no filter", lambda: get("/api/v1/runs/facets/"))
     pair = f"workload=bench-1&device_model={heat_board()}"
-    report(f"heat map, {pair}", lambda: get(f"/api/v1/runs/heat/?{pair}"))
+    for asked in (pair, f"{pair}&workload=bench-2"):
+        report(f"heat map, {asked}", lambda asked=asked: get(f"/api/v1/runs/heat/?{asked}"))
     browser = Client(headers={"host": "127.0.0.1"})
     browser.force_login(person)
     with override_settings(STORAGES=PLAIN):

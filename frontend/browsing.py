@@ -41,22 +41,50 @@ class Head(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """options: value, label, and how many rows it would leave (None: not counted yet)."""
+    """chosen: the values of which a row needs one; none: any will do. options: value, label, and how many
+    rows it alone would leave (None: not counted yet)."""
 
     name: str
     label: str
-    chosen: str
+    chosen: Sequence[str]
     options: Sequence[tuple[str, str, int | None]]
 
+    @property
+    def titles(self) -> list[tuple[str, str]]:
+        """Of what is chosen."""
+        return [(value, label) for value, label, _ in self.options if value in self.chosen]
 
-def address(asked: QueryDict, **changes: str | None) -> str:
+    @property
+    def told(self) -> str:
+        return ", ".join(title for _, title in self.titles)
+
+
+class Chip(NamedTuple):
+    """Something that filters, and the address without it."""
+
+    words: str
+    without: str
+
+
+def facet_chips(asked: QueryDict, facets: Iterable[Facet]) -> list[Chip]:
+    return [
+        Chip(
+            f"{facet.label} = {title}",
+            address(asked, **{facet.name: [v for v in facet.chosen if v != value]}),
+        )
+        for facet in facets
+        for value, title in facet.titles
+    ]
+
+
+def address(asked: QueryDict, **changes: str | list[str] | None) -> str:
     """The address with some of it changed, back on its first page."""
     query = asked.copy()
     query.pop("page", None)
     for name, value in changes.items():
         query.pop(name, None)
         if value:
-            query[name] = value
+            query.setlist(name, value if isinstance(value, list) else [value])
     return f"?{query.urlencode(safe=',')}"
 
 

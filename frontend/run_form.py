@@ -1,17 +1,17 @@
 """What the page of runs is asked, as it stands in the address: facets, ranges, dates and words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from frontend.browsing import Facet, address
+from frontend.browsing import Chip, Facet, address, facet_chips
+from profiling.filter_fields import Filters, filters_in, query_of
 from profiling.filters import RunApiFilter
 from profiling.knobs import KNOB_NAMES
-from profiling.models import Run
 from profiling.selectors.facets import FACETS, run_facets
-from profiling.selectors.runs import run_history, run_list
+from profiling.selectors.runs import run_list
 
 FACET_LABELS = dict(
     zip(
@@ -45,56 +45,45 @@ RANGE_LABELS = {
 DATES = ("created", "measured_at")
 DATE_FILTERS = {f"{name}__{end}" for name in DATES for end in ("gte", "lte")}
 RUN_FILTERS = tuple(RunApiFilter.base_filters)
-TITLES = {
-    ("flagged", "true"): "any flag",
-    ("flagged", "false"): "no flag",
-    ("emulated", "true"): "emulated",
-    ("emulated", "false"): "real",
-}
+# Of facets whose values say all by themselves.
+TITLES = {name: dict(RunApiFilter.base_filters[name].extra["choices"]) for name in ("emulated", "flagged")}
 SIGNS = {"gte": "≥", "lte": "≤"}
 
 
-def filters_asked(asked: QueryDict) -> dict[str, str]:
+def filters_asked(asked: QueryDict) -> dict[str, str | list[str]]:
     """What of the address filters runs, as the API takes it."""
-    return {name: str(asked[name]) for name in RUN_FILTERS if asked.get(name)}
+    return filters_in(asked, RUN_FILTERS)
 
 
-def filters_anywhere(asked: QueryDict) -> dict[str, str]:
+def filters_anywhere(asked: QueryDict) -> dict[str, str | list[str]]:
     """The same for programs and datasets, whose days may begin at another hour than the reader's."""
-    form = filtered_runs(asked).form
-    form.is_valid()
-    moments = form.cleaned_data
+    moments = filtered_runs(asked).form.cleaned_data
     return {
-        name: moments[name].isoformat() if name in DATE_FILTERS and name in moments else value
+        name: moments[name].isoformat() if name in DATE_FILTERS and moments.get(name) else value
         for name, value in filters_asked(asked).items()
     }
 
 
 def filtered_runs(asked: QueryDict) -> RunApiFilter:
-    return RunApiFilter(filters_asked(asked), run_list())
+    return RunApiFilter(filters_asked(asked), run_list()).lenient()
 
 
-def counted(asked: QueryDict) -> dict[str, Any]:
+def counted(chosen: RunApiFilter) -> dict[str, Any]:
     """The facets of the runs asked for; see run_facets."""
-    wrong = wrong_filters(filtered_runs(asked))
-    given = {name: value for name, value in filters_asked(asked).items() if name not in wrong}
-    chosen = {name: value for name, value in given.items() if name in FACETS}
-    others = {name: value for name, value in given.items() if name not in FACETS}
-    shown = run_history() if chosen.get("state") == Run.State.SUPERSEDED else run_list()
-    return run_facets(RunApiFilter(others, shown).qs, chosen)
+    return run_facets(chosen.apart_from(FACETS), chosen.chosen(FACETS))
 
 
-def facets_of(chosen: RunApiFilter, asked: QueryDict, counts: Mapping[str, Any] | None) -> list[Facet]:
+def facets_of(chosen: RunApiFilter, counts: Mapping[str, Any] | None) -> list[Facet]:
     """Once counted, only choices that would leave something."""
-    facets = []
+    facets, now = [], chosen.chosen(FACETS)
     for name, label in FACET_LABELS.items():
-        now, found = asked.get(name, ""), counts["facets"][name] if counts else None
+        taken, found = now.get(name, []), counts["facets"][name] if counts else None
         options = [
             (value, title, found.get(value, 0) if found is not None else None)
             for value, title in _choices(chosen, name)
-            if found is None or value in found or value == now
+            if found is None or value in found or value in taken
         ]
-        facets.append(Facet(name, label, now, options))
+        facets.append(Facet(name, label, taken, options))
     return facets
 
 
@@ -102,10 +91,8 @@ def _choices(chosen: RunApiFilter, name: str) -> list[tuple[str, str]]:
     if name == "uploader":
         people = User.objects.filter(upload__isnull=False).distinct().order_by("username")
         return [(each, each) for each in people.values_list("username", flat=True)]
-    if name == "flagged":
-        return [(value, TITLES[name, value]) for value in ("true", "false")]
-    choices: Any = chosen.form.fields[name].choices
-    return [(str(value), str(label)) for value, label in choices if value]
+    field: Any = chosen.form.fields[name]
+    return list(field.choices)
 
 
 def ranges_of(asked: QueryDict, counts: Mapping[str, Any] | None) -> list[dict[str, Any]]:
@@ -137,22 +124,24 @@ def _told(bounds: Mapping[str, Any], name: str) -> bool:
 
 def form_context(asked: QueryDict, chosen: RunApiFilter, counts: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the template of the filters shows."""
-    ranges = ranges_of(asked, counts)
+    ranges, facets = ranges_of(asked, counts), facets_of(chosen, counts)
     return {
-        "facets": facets_of(chosen, asked, counts),
+        "facets": facets,
         "counts": counts,
         "ranges": ranges,
         "open_ranges": any(each["low"] or each["high"] for each in ranges),
-        "chips": chips(asked),
+        "chips": chips(asked, facets),
         "faults": faults(chosen),
     }
 
 
-def chips(asked: QueryDict) -> list[tuple[str, str]]:
-    """What filters and is not seen in a select: its words, and the address without it."""
-    given = filters_asked(asked)
-    plain = [name for name in given if name not in (*FACETS, "search")]
-    return [(f"{_words(name)} {given[name]}", address(asked, **{name: None})) for name in plain]
+def chips(asked: QueryDict, facets: Sequence[Facet]) -> list[Chip]:
+    """What filters: its words, and the address without it."""
+    plain = {name: value for name, value in filters_asked(asked).items() if name not in (*FACETS, "search")}
+    return [
+        *facet_chips(asked, facets),
+        *(Chip(f"{_words(name)} {value}", address(asked, **{name: None})) for name, value in plain.items()),
+    ]
 
 
 def _words(name: str) -> str:
@@ -161,20 +150,18 @@ def _words(name: str) -> str:
     return f"{label} {SIGNS.get(sign, '=')}"
 
 
-def filters_words(filters: Mapping[str, Any]) -> str:
-    """'Workload = resnet, Power, mW ≤ 20000'"""
-    return ", ".join(
-        TITLES.get((name, value)) or f"{_words(name)} {value}" for name, value in filters.items()
-    )
+def filters_words(filters: Filters) -> str:
+    """'Workload = resnet or bert, Power, mW ≤ 20000'"""
+    return ", ".join(_filter_words(name, values) for name, values in query_of(filters).lists())
 
 
-def wrong_filters(chosen: RunApiFilter) -> dict[str, str]:
-    """Filters whose value makes no sense, which leave nothing out: name → what is wrong."""
-    wrong = {name: str(said[0]) for name, said in chosen.form.errors.items()}
-    if chosen.data.get("flagged", "true") not in ("true", "false"):
-        wrong["flagged"] = "Say true or false."
-    return wrong
+def _filter_words(name: str, values: list[str]) -> str:
+    titles = TITLES.get(name)
+    if titles and all(value in titles for value in values):
+        return " or ".join(titles[value] for value in values)
+    return f"{_words(name)} {' or '.join(values)}"
 
 
 def faults(chosen: RunApiFilter) -> list[str]:
-    return [f"{_words(name)[:-2]}: {said} Left out." for name, said in wrong_filters(chosen).items()]
+    """Filters whose value makes no sense, which leave nothing out."""
+    return [f"{_words(name)[:-2]}: {said[0]} Left out." for name, said in chosen.form.errors.items()]

@@ -3,7 +3,7 @@ from typing import Any
 from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.fields import Field
@@ -19,14 +19,28 @@ from profiling.selectors.datasets import ADD, REMOVE, dataset_list, version_list
 from profiling.services.datasets import MOST_STEPS, dataset_create, dataset_freeze, dataset_update
 from profiling.strict import Strict
 
+LONGEST_VALUE, MOST_VALUES = 200, 100
+VALUE = {"type": "string", "maxLength": LONGEST_VALUE}
 NUMBER = OpenApiParameter("number", int, OpenApiParameter.PATH)
+
+
+@extend_schema_field({"oneOf": [VALUE, {"type": "array", "items": VALUE, "maxItems": MOST_VALUES}]})
+class FilterField(serializers.Field):
+    """A value, or several of which a run needs one."""
+
+    one = serializers.CharField(max_length=LONGEST_VALUE, allow_blank=True)
+    several = serializers.ListField(child=one, max_length=MOST_VALUES)
+
+    def to_internal_value(self, data: Any) -> Any:
+        return (self.several if isinstance(data, list) else self.one).run_validation(data)
+
+    def to_representation(self, value: Any) -> Any:
+        return value
 
 
 class StepSerializer(Strict):
     take = serializers.ChoiceField(choices=[ADD, REMOVE])
-    filters = serializers.DictField(
-        child=serializers.CharField(max_length=200, allow_blank=True), allow_empty=False
-    )
+    filters = serializers.DictField(child=FilterField(), allow_empty=False)
 
 
 class DatasetSerializer(Strict, serializers.ModelSerializer):
@@ -34,7 +48,7 @@ class DatasetSerializer(Strict, serializers.ModelSerializer):
     version_count = serializers.IntegerField(read_only=True, default=0)
     latest = serializers.IntegerField(read_only=True, default=None, allow_null=True)
     filters = serializers.DictField(
-        child=serializers.CharField(max_length=200, allow_blank=True),
+        child=FilterField(),
         required=False,
         help_text="as in the address of the run list",
     )

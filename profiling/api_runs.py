@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from profiling.api_sweeps import person
+from profiling.filter_fields import filters_in
 from profiling.filters import RunApiFilter, RunExportFilter, RunHeatFilter
 from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Run
@@ -44,6 +45,7 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     serializer_class = RunSerializer
     filterset_class = RunApiFilter
     write_scope = "upload"
+    filterset: RunApiFilter  # what is asked, once the rows are filtered by it
 
     def get_queryset(self) -> QuerySet[Run]:
         return run_list() if self.action in LISTS else run_history()
@@ -100,7 +102,7 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     def export(self, request: Request) -> StreamingHttpResponse:
         """Every run the filters leave, streamed; units end the columns' names."""
         runs = self.filter_queryset(self.get_queryset())
-        filters = {k: v for k, v in request.query_params.items() if k not in ("format", "package")}
+        filters = filters_in(request.query_params, RunApiFilter.base_filters)
         by, name = request.user.get_username(), str(request.accepted_renderer.format)
         export = Export(runs, name, filters, by)
         if request.query_params.get("package", "").lower() in ("true", "1"):
@@ -111,13 +113,8 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet):
     @action(detail=False, pagination_class=None)
     def facets(self, request: Request) -> Response:
         """How many runs each choice of a filter would leave; the knobs' and dates' ranges."""
-        self.filter_queryset(self.get_queryset())  # refuses what is no filter
-        chosen = {
-            name: str(value) for name, value in request.query_params.items() if name in FACETS and value
-        }
-        others = {name: value for name, value in request.query_params.items() if name not in FACETS}
-        shown = run_history() if chosen.get("state") == Run.State.SUPERSEDED else run_list()
-        return Response(run_facets(RunApiFilter(others, shown).qs, chosen))
+        self.filter_queryset(self.get_queryset())
+        return Response(run_facets(self.filterset.apart_from(FACETS), self.filterset.chosen(FACETS)))
 
     @extend_schema(responses=HeatMapSerializer)
     @action(detail=False, pagination_class=None, filterset_class=RunHeatFilter)

@@ -1,4 +1,5 @@
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -12,6 +13,7 @@ from frontend.guards import engineer, page_of
 from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS, DATASET_WORDS
 from frontend.run_form import filters_anywhere, filters_words
 from frontend.small_lists import counted_facets, names_of, narrowed
+from profiling.filter_fields import Filters
 from profiling.models import Dataset, DatasetVersion, SavedView
 from profiling.selectors.datasets import corrected_since, dataset_holds, dataset_list, version_list
 from profiling.selectors.published import published_choices, published_list, published_papers
@@ -81,10 +83,8 @@ def _card(card: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def run_query(filters: dict[str, Any]) -> str:
-    query = QueryDict(mutable=True)
-    query.update(filters)
-    return f"{reverse('run-list')}?{query.urlencode()}"
+def run_query(filters: Filters) -> str:
+    return f"{reverse('run-list')}?{urlencode(filters, doseq=True)}"
 
 
 def dataset_new_page(request: HttpRequest) -> HttpResponse:

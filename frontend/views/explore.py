@@ -27,7 +27,7 @@ from profiling.models import SavedView
 def explore_page(request: HttpRequest) -> HttpResponse:
     chosen = filtered_runs(request.GET)
     seen = Explored(chosen.qs, request.GET)
-    counts = counted(request.GET) if request.GET.get("counts") else None
+    counts = counted(chosen) if request.GET.get("counts") else None
     context = {
         "browse": Browse(request, "Explore", SavedView.Page.EXPLORE, (), "", [*RUN_FILTERS, *OWN]),
         "seen": seen,
@@ -37,7 +37,7 @@ def explore_page(request: HttpRequest) -> HttpResponse:
         **form_context(request.GET, chosen, counts),
         **(_figures(seen) if seen.valid and len(seen.sample) else {}),
     }
-    return render(request, "frontend/run/explore.html", context)
+    return render(request, "frontend/run/explore.html", context, status=400 if chosen.form.errors else 200)
 
 
 def _figures(seen: Explored) -> dict[str, Any]:

@@ -27,17 +27,17 @@ def run_list_page(request: HttpRequest) -> HttpResponse:
     chosen = filtered_runs(request.GET)
     browse = Browse(request, "Runs", SavedView.Page.RUNS, RUN_COLUMNS, "-id", RUN_FILTERS, EXPLORE_OWN)
     browse.take(chosen.qs, run_history(), run_address)
-    counts = counted(request.GET) if request.GET.get("counts") else None
+    counts = counted(chosen) if request.GET.get("counts") else None
     exports = export_choices(request.build_absolute_uri("/"), filters_anywhere(request.GET))
     own = Dataset.objects.filter(owner_id=request.user.pk) if request.user.pk else ()
     context = {"browse": browse, "exports": exports, "datasets": own}
     context |= form_context(request.GET, chosen, counts)
-    return render(request, "frontend/run/list.html", context)
+    return render(request, "frontend/run/list.html", context, status=400 if chosen.form.errors else 200)
 
 
 def run_facets_part(request: HttpRequest) -> HttpResponse:
     chosen = filtered_runs(request.GET)
-    context = form_context(request.GET, chosen, counted(request.GET))
+    context = form_context(request.GET, chosen, counted(chosen))
     return render(request, "frontend/run/_facets.html", context)
 
 

@@ -175,7 +175,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     options = parser().parse_args(arguments)
     if hasattr(options, "filters"):
-        options.filters = dict(options.filters)
+        names = dict.fromkeys(name for name, _ in options.filters)
+        options.filters = {name: [v for each, v in options.filters if each == name] for name in names}
     try:
         options.do(options, lab if lab or options.do is login else Lab())
     except (LabError, OSError) as error:

@@ -25,7 +25,8 @@ def _quiet(done: int, total: int | None) -> None:
 
 
 class Lab:
-    """Filters are those of the run list: workload, device_model, cores__gte, flag, …"""
+    """Filters are those of the run list: workload, device_model, cores__gte, flag, …; where it takes several
+    values, a list: workload=["resnet", "bert"]."""
 
     def __init__(
         self,

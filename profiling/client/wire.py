@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
@@ -88,7 +88,7 @@ class Wire:
         page = self.get(path, **query)
         yield from page["results"]
         while page.get("next"):  # its query only: behind a proxy the lab may not know its own name
-            page = self.get(path, **dict(parse_qsl(urlsplit(page["next"]).query)))
+            page = self.get(path, **parse_qs(urlsplit(page["next"]).query))
             yield from page["results"]
 
 

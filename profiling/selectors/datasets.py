@@ -4,6 +4,7 @@ from typing import Any
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from profiling.errors import InvalidInput
+from profiling.filter_fields import Filters
 from profiling.filters import RunApiFilter
 from profiling.flags import flags_in
 from profiling.models import Dataset, DatasetVersion, Run
@@ -42,7 +43,7 @@ def dataset_runs(dataset: Dataset) -> QuerySet[Run]:
     return chosen
 
 
-def _matching(dataset: Dataset, filters: dict[str, str], runs: QuerySet[Run]) -> QuerySet[Run]:
+def _matching(dataset: Dataset, filters: Filters, runs: QuerySet[Run]) -> QuerySet[Run]:
     chosen = RunApiFilter(filters, runs)
     faults: dict[str, Any] = {name: ["no such filter"] for name in set(filters) - set(chosen.filters)}
     if not chosen.is_valid():

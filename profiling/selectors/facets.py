@@ -1,7 +1,7 @@
 """How many runs each choice of a filter would leave, and the ranges of what is filtered."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
@@ -31,19 +31,19 @@ class Cell(NamedTuple):
 Reader = Callable[[Cell], list[str]]
 
 
-def run_facets(runs: QuerySet[Run], chosen: Mapping[str, str]) -> dict[str, Any]:
+def run_facets(runs: QuerySet[Run], chosen: Mapping[str, Collection[str]]) -> dict[str, Any]:
     """count: runs that all filters leave. facets: facet → value → runs, as they would be with the other
-    filters kept and this one set to the value. ranges: see _ranges.
+    filters kept and this one set to the value alone. ranges: see _ranges.
 
-    runs: filtered by everything that is no facet. chosen: facet → the value that is set.
+    runs: filtered by everything that is no facet. chosen: facet → its values, of which a run needs one.
     """
     cells = [Cell(*row) for row in _cells(runs)]
     read = _readers(cells)
     facets = {}
     for name in read:
-        others = [(read[other], value) for other, value in chosen.items() if other in read and other != name]
+        others = [(read[other], values) for other, values in chosen.items() if other != name]
         facets[name] = _counts(_matching(cells, others), read[name])
-    left = _matching(cells, [(read[name], value) for name, value in chosen.items() if name in read])
+    left = _matching(cells, [(read[name], values) for name, values in chosen.items()])
     return {"count": sum(cell.runs for cell in left), "facets": facets, "ranges": _ranges(left)}
 
 
@@ -65,8 +65,9 @@ def _cells(runs: QuerySet[Run]) -> QuerySet[Any, tuple[Any, ...]]:
     return plain.values_list(*CELL).annotate(runs=Count("*"))  # of the id, the index would not do
 
 
-def _matching(cells: list[Cell], wanted: list[tuple[Reader, str]]) -> list[Cell]:
-    return [cell for cell in cells if all(value in read(cell) for read, value in wanted)]
+def _matching(cells: list[Cell], wanted: list[tuple[Reader, Collection[str]]]) -> list[Cell]:
+    asked = [(read, frozenset(values)) for read, values in wanted]
+    return [cell for cell in cells if not any(values.isdisjoint(read(cell)) for read, values in asked)]
 
 
 def _counts(cells: list[Cell], read: Reader) -> dict[str, int]:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from profiling.errors import Conflict, Forbidden, InvalidInput
+from profiling.filter_fields import Filters
 from profiling.models import Dataset, DatasetRun, DatasetVersion, Run
 from profiling.permissions import has_role
 from profiling.receiving import received
@@ -23,7 +24,7 @@ ONLY = "only"
 
 
 @transaction.atomic
-def dataset_create(*, user: User, name: str, filters: dict[str, str], **about: Any) -> Dataset:
+def dataset_create(*, user: User, name: str, filters: Filters, **about: Any) -> Dataset:
     """filters: as in the address of the run list."""
     slug = slugify(name)[:80]
     if not slug:
@@ -52,7 +53,7 @@ def dataset_update(*, dataset: Dataset, user: User, **changes: Any) -> Dataset:
     return dataset
 
 
-def dataset_take(*, dataset: Dataset, user: User, take: str, filters: dict[str, str]) -> Dataset:
+def dataset_take(*, dataset: Dataset, user: User, take: str, filters: Filters) -> Dataset:
     """take: "add" or "remove" the runs that the filters find, or hold "only" those."""
     if take == ONLY:
         return dataset_update(dataset=dataset, user=user, filters=filters, steps=[])

@@ -149,6 +149,17 @@ def test_lists_are_read_page_by_page(lab):
     assert [run.time_ms for run in lab.runs(page_size=2)] == [5, 4, 3, 2, 1]
 
 
+def test_several_values_of_a_filter_go_with_every_page(lab, capsys):
+    lab.send_runs([{**ROW, "cores": cores} for cores in (2, 4, 6)], **PAIR)
+    Run.objects.filter(cores=2).update(flags=["hot"])
+    Run.objects.filter(cores=4).update(flags=["short"])
+    either = {"flag": ["hot", "short"], "emulated": [True, False]}
+    assert [run.cores for run in lab.runs(page_size=1, **either)] == [4, 2]
+    assert lab.count(**either) == 2
+    assert main(["runs", "flag=hot", "flag=short", "--json"], lab) == 0
+    assert [run["cores"] for run in json.loads(capsys.readouterr().out)] == [4, 2]
+
+
 def test_a_busy_or_absent_lab_is_asked_again(lab, line, slept):
     line.cut, line.busy = 1, 2
     lab.check()

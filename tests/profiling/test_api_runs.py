@@ -62,7 +62,7 @@ def test_a_filter_that_makes_no_sense_is_refused(api, runs, filters):
     assert set(answer.json()["errors"]) == set(filters)
 
 
-@pytest.mark.parametrize("query", ["flagged=perhaps", "cores=2&cores=4", "flag=hot&flag=short"])
+@pytest.mark.parametrize("query", ["flagged=perhaps", "cores=2&cores=4"])
 def test_half_a_question_is_refused(api, runs, query):
     assert api.get(f"{URL}?{query}").status_code == 400
 

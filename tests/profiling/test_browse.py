@@ -140,3 +140,72 @@ def test_what_names_nothing_reads_no_runs(api, runs, filters):
 def test_of_several_words_each_may_speak_of_something_else(api, runs):
     found = api.get(URL, {"search": f"resnet {runs[1].pk}"}).json()["results"]
     assert [run["id"] for run in found] == [runs[1].pk]
+
+
+def found(api, runs, **filters):
+    """Places of the runs listed."""
+    by_id = {run.pk: place for place, run in enumerate(runs)}
+    answer = api.get(URL, filters)
+    assert answer.status_code == 200, answer.content
+    return sorted(by_id[run["id"]] for run in answer.json()["results"])
+
+
+@pytest.mark.parametrize(
+    ("filters", "places"),
+    [
+        ({"workload": ["resnet", "bert"]}, [0, 1, 2, 3]),
+        ({"workload": ["resnet", "bert"], "emulated": "false", "flag": ["short", "throttled"]}, [1]),
+        ({"workload": "bert", "flag": ["hot", "short"]}, [3]),
+        ({"kind": ["inference", "training"], "cores__gte": 4}, [2, 3]),
+        ({"uploader": ["eng", "nobody"]}, [0]),
+        ({"emulated": ["true", "false"], "flagged": ["0", "False"]}, [0, 2]),
+        ({"state": ["complete", "superseded"]}, [0, 1, 2, 3, 4]),
+        ({"workload": ["", "bert", "bert"]}, [3]),
+    ],
+)
+def test_of_several_values_of_a_facet_a_run_needs_one(api, runs, filters, places):
+    assert found(api, runs, **filters) == places
+    assert facets(api, **filters)["count"] == len(places)
+
+
+def test_a_facet_of_several_values_narrows_the_others_and_not_itself(api, runs):
+    said = facets(api, workload=["resnet", "bert"], flag=["hot", "short"])
+    assert said["count"] == 2
+    assert said["facets"]["flag"] == {"hot": 2, "short": 1}
+    assert said["facets"]["workload"] == {"resnet": 1, "bert": 1}
+    assert facets(api, workload="bert", flag=["hot", "short"])["facets"]["workload"] == {
+        "resnet": 1,
+        "bert": 1,
+    }
+
+
+def test_a_heat_map_and_an_export_take_several_values_too(api, runs):
+    both = {"workload": ["resnet", "bert"], "cores": 4}
+    assert api.get(f"{URL}heat/", {**both, "x": "gpu_khz", "y": "cores"}).json()["runs"] == [[2]]
+    lines = b"".join(api.get(f"{URL}export/", {**both, "format": "csv"}).streaming_content).splitlines()
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        ({"flagged": "zzz"}, {"flagged": "zzz is none of: true, false."}),
+        ({"emulated": ["true", "maybe"]}, {"emulated": "maybe is none of: true, false."}),
+        ({"state": "done"}, {"state": "done is none of: pending, claimed, complete"}),
+        ({"workload": ["resnet", "no\x00such", "gone"]}, {"workload": "gone is not one of the available"}),
+        ({"uploader": "no\x00body"}, {"uploader": "Null characters are not allowed."}),
+    ],
+)
+@pytest.mark.parametrize("what", ["", "facets/", "heat/", "export/"])
+def test_a_value_a_facet_does_not_know_is_refused_and_named(api, runs, what, filters, said):
+    answer = api.get(f"{URL}{what}", filters)
+    assert answer.status_code == 400
+    told = {name: " ".join(words) for name, words in answer.json()["errors"].items()}
+    assert told.keys() == said.keys()
+    assert all(words in told[name] for name, words in said.items())
+
+
+def test_several_values_cost_no_more_queries(api, runs, django_assert_max_num_queries):
+    api.get(URL)
+    with django_assert_max_num_queries(6):  # token, role, workloads, boards, keys, runs
+        api.get(URL, {"workload": ["resnet", "bert"], "device_model": "orin-mini"})

@@ -120,6 +120,21 @@ def test_steps_are_set_over_rest(api, dataset):
     assert api.patch(f"{URL}orin-modes/", {"steps": [{"take": "eat", "filters": {}}]}).status_code == 400
 
 
+def test_filters_of_several_values_are_kept_and_frozen(api, runs):
+    filters = {"flag": ["hot", "short"], "workload": "resnet"}
+    step = {"take": "remove", "filters": {"state": ["failed", "cancelled"]}}
+    made = api.post(URL, {"name": "Flagged", **ABOUT, "filters": filters, "steps": [step]}, format="json")
+    assert (made.status_code, made.json()["filters"], made.json()["steps"]) == (201, filters, [step])
+    frozen = api.post(f"{URL}flagged/versions/", {}).json()
+    assert (frozen["run_count"], frozen["card"]["filters"]) == (1, filters)
+
+
+@pytest.mark.parametrize("values", [["hot", "warm"], ["hot", 7.5, {}], ["x" * 201], ["hot"] * 101])
+def test_several_values_that_make_no_sense_are_refused(api, runs, values):
+    about = {"name": "Wrong", **ABOUT, "filters": {"flag": values}}
+    assert api.post(URL, about, format="json").status_code == 400
+
+
 def test_what_it_holds_is_counted(dataset):
     assert [row["runs"] for row in dataset_holds(dataset)] == [2]
 

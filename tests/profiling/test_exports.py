@@ -101,8 +101,10 @@ def test_a_page_of_an_export_is_one_query(runs, django_assert_num_queries):
 
 
 def test_a_view_is_copied_as_curl_and_as_python():
-    line = as_curl("https://lab.example/", {"workload": "a b", "cores": ""}, "parquet")
-    assert shlex.split(line)[-1] == ("https://lab.example/api/v1/runs/export/?workload=a+b&format=parquet")
+    line = as_curl("https://lab.example/", {"workload": ["a b", "c"]}, "parquet")
+    assert shlex.split(line)[-1] == (
+        "https://lab.example/api/v1/runs/export/?workload=a+b&workload=c&format=parquet"
+    )
     code = as_python("https://lab.example", {"workload": "it's", "cores__gte": "4"})
     compile(code, "copied", "exec")
     assert """lab.runs(workload="it's", cores__gte='4')""" in code

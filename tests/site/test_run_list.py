@@ -79,10 +79,54 @@ def test_a_range_in_force_is_shown_with_the_way_out(browser, runs):
     assert 'href="?flag=hot" aria-label="Take away Power, mW ≤ 9000"' in page
 
 
+def test_several_values_of_a_facet_are_ored(browser, runs):
+    Run.objects.filter(pk=runs[1].pk).update(flags=["short"])
+    assert listed(browser, flag=["hot", "short"]) == [runs[1], runs[0]]
+    assert listed(browser, flag=["hot", "short"], cores=2) == [runs[0]]
+
+
+def test_chosen_values_are_ticked_and_each_has_a_way_out(browser, runs):
+    Run.objects.filter(pk=runs[1].pk).update(flags=["short"])
+    asked = {"flag": ["hot", "short"], "cores__gte": "2", "counts": "1"}
+    page = browser.get(URL, asked).content.decode()
+    assert 'name="flag" value="hot" checked> <span>hot (1)</span>' in page
+    assert 'name="flag" value="short" checked> <span>short (1)</span>' in page
+    assert "2 runs" in page
+    assert (
+        'href="?cores__gte=2&amp;counts=1&amp;flag=short" aria-label="Take away Kind of flag = hot"' in page
+    )
+
+
+def test_of_a_facet_only_the_value_there_is_not_is_left_out(browser, runs):
+    answer = browser.get(URL, {"flag": ["hot", "warm"], "counts": 1})
+    assert answer.status_code == 400
+    assert answer.context["browse"].items == [runs[0]]
+    page = answer.content.decode()
+    assert "Kind of flag: Select a valid choice. warm is none of: throttled" in page
+    assert "1 run<" in page
+
+
+@pytest.mark.parametrize("url", [URL, "/runs/explore/"])
+@pytest.mark.parametrize(("name", "label"), [("flagged", "Flags"), ("emulated", "Source")])
+def test_a_truth_that_is_none_is_told_kindly(browser, runs, url, name, label):
+    answer = browser.get(url, {name: "maybe"})
+    assert answer.status_code == 400
+    assert f"{label}: Select a valid choice. maybe is none of: true, false." in answer.content.decode()
+
+
+def test_a_view_an_export_and_the_lines_to_copy_keep_every_value(browser, runs):
+    exports = browser.get(URL, {"flag": ["hot", "short"]}).context["exports"]
+    assert "export/?flag=hot&flag=short&format=csv" in exports["curl"]
+    assert "lab.runs(flag=['hot', 'short'])" in exports["python"]
+    query = {"page": "run-list", "name": "Two", "query": "flag=hot&flag=short"}
+    assert browser.post(reverse("saved-view-save"), query).url == "/runs/?flag=hot&flag=short"
+
+
 def test_what_is_no_filter_value_is_said_and_left_out(browser, runs):
-    page = browser.get(URL, {"cores": "many"}).content.decode()
-    assert "Cores: Enter a number. Left out." in page
-    assert len(listed(browser, cores="many")) == 3
+    answer = browser.get(URL, {"cores": "many"})
+    assert answer.status_code == 400
+    assert "Cores: Enter a number. Left out." in answer.content.decode()
+    assert len(answer.context["browse"].items) == 3
 
 
 def test_what_is_exported_is_what_is_filtered(browser, runs):

@@ -79,8 +79,27 @@ async function copyFrom(button) {
 // A filter form sends itself when a choice changes; its button stays for those without scripts.
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-autosubmit]");
-  if (form) form.requestSubmit();
+  if (!form) return;
+  keepOpen(event.target.closest("details.facet"), event.target.value);
+  form.requestSubmit();
 });
+
+// A facet that was being chosen from stays open on the page of its answer, and when its counts come.
+const keepOpen = (facet, value) => facet && sessionStorage.setItem("facet", JSON.stringify([facet.id, value]));
+function reopen() {
+  const [id, value] = JSON.parse(sessionStorage.getItem("facet") ?? "[]");
+  const facet = id && document.getElementById(id);
+  sessionStorage.removeItem("facet");
+  if (!facet) return;
+  facet.open = true;
+  [...facet.querySelectorAll("input")].find((input) => input.value === value)?.focus({ preventScroll: true });
+}
+reopen();
+document.addEventListener("htmx:beforeSwap", () => {
+  const facet = document.querySelector("details.facet[open]");
+  keepOpen(facet, facet?.contains(document.activeElement) ? document.activeElement.value : "");
+});
+document.addEventListener("htmx:load", reopen);
 
 // What nobody filled in stays out of the address.
 document.addEventListener("formdata", (event) => {

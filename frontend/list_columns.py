@@ -67,7 +67,6 @@ WORKLOAD_KINDS = (
     Kind("minibatch", "Minibatch", "minibatch"),
     Kind("owner", "Owner", "owner__username"),
 )
-WORKLOAD_WORDS = ("name", "network", "dataset", "notes")
 
 DEVICE_COLUMNS = (
     NAME._replace(title="Board"),
@@ -81,13 +80,12 @@ DEVICE_COLUMNS = (
     _when("created", "Registered", usual=False),
 )
 DEVICE_KINDS = (
-    Kind("device_model", "Device model", "device_model__name"),
+    Kind("device_model", "Device model", "device_model__slug", "device_model__name"),
     Kind("driver", "Driver", "driver"),
     Kind("location", "Location", "location"),
     Kind("owner", "Owner", "owner__username"),
     Kind("retired", "Retired", "retired"),
 )
-DEVICE_WORDS = ("name", "device_model__name", "location", "notes")
 
 DATASET_COLUMNS = (
     NAME,
@@ -100,4 +98,3 @@ DATASET_COLUMNS = (
     _when("created", "Created", usual=False),
 )
 DATASET_KINDS = (Kind("licence", "Licence", "licence"), Kind("owner", "Owner", "owner__username"))
-DATASET_WORDS = ("name", "description", "citation")

@@ -1,72 +1,63 @@
-"""Facets and words for lists of some hundred rows, which are counted in memory."""
+"""Facets for lists of some hundred rows, which are counted in memory."""
 
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from frontend.browsing import Facet
-from profiling.selectors.search import words_of
+from frontend.browsing import Chip, Facet, address, facet_chips, hidden_fields
+from profiling.filter_fields import FacetedFilter, filters_in
 
-MOST_WORDS = 8
+WORDS = {"true": "yes", "false": "no"}
 
 
 class Kind(NamedTuple):
-    """A facet of a list: its name in the address, its label, and the field it stands for."""
+    """A facet of a list: its name in the address, its label, the field it stands for, and where that is not
+    for people to read, the one that is."""
 
     name: str
     label: str
     field: str
+    title: str = ""
 
 
-def narrowed(
-    rows: QuerySet[Any], asked: QueryDict, kinds: Sequence[Kind], words_in: Sequence[str]
-) -> QuerySet[Any]:
-    """The rows with the values asked for, in which every word is found."""
-    for kind in kinds:
-        if wanted := asked.get(kind.name):
-            values = rows.model._default_manager.order_by().values_list(kind.field, flat=True).distinct()
-            known = {str(value): value for value in values}
-            rows = rows.filter(**{kind.field: known[wanted]}) if wanted in known else rows.none()
-    return _with_words(rows, asked, words_in)
+def facet_context(chosen: FacetedFilter, asked: QueryDict, kinds: Sequence[Kind]) -> dict[str, Any]:
+    """What the template of the filters shows."""
+    facets, labels = counted_facets(chosen, kinds), {kind.name: kind.label for kind in kinds}
+    own = [*labels, "search"]
+    plain = filters_in(asked, [name for name in chosen.filters if name not in own])
+    others = [Chip(f"{name} {value}", address(asked, **{name: None})) for name, value in plain.items()]
+    return {
+        "facets": facets,
+        "chips": [*facet_chips(asked, facets), *others],
+        "kept": hidden_fields(asked, own),
+        "faults": [
+            f"{labels.get(name, name)}: {said[0]} Left out." for name, said in chosen.form.errors.items()
+        ],
+    }
 
 
-def _with_words(rows: QuerySet[Any], asked: QueryDict, words_in: Sequence[str]) -> QuerySet[Any]:
-    for word in words_of(asked.get("search", ""))[:MOST_WORDS]:
-        found = Q()
-        for field in words_in:
-            found |= Q(**{f"{field}__icontains": word})
-        rows = rows.filter(found)
-    return rows
-
-
-def counted_facets(
-    model: Any, asked: QueryDict, kinds: Sequence[Kind], words_in: Sequence[str]
-) -> list[Facet]:
-    """Each facet's values, and how many rows each would leave with the other choices kept."""
-    found = _with_words(model._default_manager.order_by(), asked, words_in)
-    cells = [tuple(map(_plain, row)) for row in found.values_list(*(kind.field for kind in kinds))]
-    wanted = [asked.get(kind.name, "") for kind in kinds]
+def counted_facets(chosen: FacetedFilter, kinds: Sequence[Kind]) -> list[Facet]:
+    """Each facet's values, and how many rows each alone would leave with the other facets' choices kept."""
+    wanted = chosen.chosen([kind.name for kind in kinds])
+    found = chosen.apart_from(
+        [kind.name for kind in kinds], chosen.queryset.model._default_manager.order_by()
+    )
+    fields = [kind.field for kind in kinds] + [kind.title or kind.field for kind in kinds]
+    cells = [tuple(map(_plain, row)) for row in found.values_list(*fields)]
+    places = {kind.name: place for place, kind in enumerate(kinds)}
     facets = []
     for place, kind in enumerate(kinds):
-        others = [each for each in range(len(kinds)) if each != place and wanted[each]]
-        left = [row for row in cells if all(row[each] == wanted[each] for each in others)]
-        counts = Counter(row[place] for row in left if row[place])
-        values = sorted({*counts, wanted[place]} - {""}, key=_by_size)
-        options = [(value, WORDS.get(value, value), counts[value]) for value in values]
-        facets.append(Facet(kind.name, kind.label, wanted[place], options))
+        others = [(places[name], values) for name, values in wanted.items() if name != kind.name]
+        left = [row for row in cells if all(row[other] in values for other, values in others)]
+        counts, own = Counter(row[place] for row in left if row[place]), wanted.get(kind.name, [])
+        titles = {row[place]: row[len(kinds) + place] for row in cells} | WORDS
+        values = sorted({*counts, *own}, key=_by_size)
+        options = [(value, titles.get(value, value), counts[value]) for value in values]
+        facets.append(Facet(kind.name, kind.label, own, options))
     return facets
-
-
-WORDS = {"True": "yes", "False": "no"}
-
-
-def names_of(kinds: Sequence[Kind]) -> list[str]:
-    """What the address of such a list may ask."""
-    return [*(kind.name for kind in kinds), "search"]
 
 
 def _by_size(value: str) -> tuple[int, str]:
@@ -75,4 +66,5 @@ def _by_size(value: str) -> tuple[int, str]:
 
 
 def _plain(value: Any) -> str:
-    return "" if value is None else str(value)
+    """As it stands in the address."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -20,13 +20,12 @@ class StrictFilterBackend(DjangoFilterBackend):
         if getattr(view, "detail", False) is False and (unknown := set(request.query_params) - known):
             names = ", ".join(sorted(known))
             raise ValidationError({name: [f"No such filter. There are: {names}."] for name in unknown})
-        several = {
-            name for name in known - PAGING if isinstance(filterset.filters[name], MultipleChoiceFilter)
-        }
+        filters = filterset.filters if filterset else {}
+        several = {name for name, each in filters.items() if isinstance(each, MultipleChoiceFilter)}
         given = {name for name, values in request.query_params.lists() if len(values) > 1}
         if twice := given - several:
             raise ValidationError({name: ["Given more than once. Take one value."] for name in twice})
         if filterset and not filterset.is_valid():
             raise translate_validation(filterset.errors)
-        view.filterset = filterset  # type: ignore[attr-defined]
+        view.filterset = filterset
         return filterset.qs if filterset else queryset

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from profiling.api_sweeps import person
+from profiling.filters import DatasetFilter
 from profiling.models import Dataset, DatasetVersion
 from profiling.renderers import CsvRenderer
 from profiling.selectors.datasets import ADD, REMOVE, dataset_list, version_list
@@ -91,6 +92,7 @@ class VersionSerializer(Strict, serializers.ModelSerializer):
 class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
     queryset = Dataset.objects.none()
     serializer_class = DatasetSerializer
+    filterset_class = DatasetFilter
     lookup_field = "slug"
     write_scope = "upload"
 

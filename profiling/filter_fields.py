@@ -12,7 +12,10 @@ from django.db.models import Model, QuerySet
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
+from profiling.selectors.search import holding, words_of
+
 Filters = Mapping[str, str | list[str]]
+MOST_WORDS = 8
 TRUTHS = {"1": "true", "0": "false"}
 
 
@@ -74,6 +77,26 @@ class BooleanField(forms.Field):
 
 class BooleanFilter(filters.BooleanFilter):
     field_class = BooleanField
+
+
+class WordsField(forms.CharField):
+    """PostgreSQL takes NUL in no text, so that it is looked for in vain."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(str(value or "").replace("\0", " ")))
+
+
+class WordsFilter(filters.CharFilter):
+    """Each word stands in one of the fields."""
+
+    field_class = WordsField
+
+    def __init__(self, *names: Any, fields: tuple[str, ...] = (), **about: Any) -> None:
+        super().__init__(*names, **about)
+        self.fields = fields
+
+    def filter(self, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
+        return rows.filter(holding(" ".join(words_of(text)[:MOST_WORDS]), self.fields)) if text else rows
 
 
 class StrangeValues(ValidationError):
@@ -216,9 +239,9 @@ class FacetedFilter(filters.FilterSet):
         told = {name: self.understood.get(name) for name in facets}
         return {name: [str(getattr(v, "slug", v)) for v in values] for name, values in told.items() if values}
 
-    def apart_from(self, facets: Collection[str]) -> QuerySet[Any]:
-        """What the other filters leave."""
-        rows = self.queryset.all()
+    def apart_from(self, facets: Collection[str], rows: QuerySet[Any] | None = None) -> QuerySet[Any]:
+        """What the other filters leave, of all rows or of these."""
+        rows = self.queryset.all() if rows is None else rows
         for name, value in self.understood.items():
             rows = rows if name in facets else self.filters[name].filter(rows, value)
         return rows

@@ -12,13 +12,16 @@ from profiling.filter_fields import (
     FacetedFilter,
     FromFilter,
     IdFilter,
+    NumbersFilter,
     SeveralFilter,
+    SlugsField,
     SlugsFilter,
     TruthsFilter,
     UntilFilter,
+    WordsFilter,
 )
 from profiling.flags import BIT, FLAGS
-from profiling.models import Device, DeviceModel, Run, Upload, Workload
+from profiling.models import Dataset, Device, DeviceModel, Run, Upload, Workload
 from profiling.selectors.heat import AXES, OF, VALUES
 from profiling.selectors.runs import cheapest_first, run_history
 
@@ -37,7 +40,7 @@ class RunApiFilter(FacetedFilter):
     upload = IdFilter()
     cores = filters.NumberFilter()
     minibatch = filters.NumberFilter()
-    search = filters.CharFilter(method="with_words", label="words in workload, board or file; or a number")
+    search = WordsFilter(method="with_words", label="words in workload, board or file; or a number")
     kind = ChoicesFilter(choices=Workload.Kind.choices, method="with_kind")
     flag = ChoicesFilter(
         choices=[(flag, flag) for flag in FLAGS], method="with_flag", label="carries this quality flag"
@@ -142,26 +145,57 @@ class RunHeatFilter(RunApiFilter):
         return runs
 
 
-class DeviceFilter(filters.FilterSet):
-    device_model = filters.ModelChoiceFilter(queryset=DeviceModel.objects.all(), to_field_name="slug")
+class NamedToo(SlugsField):
+    """Earlier addresses of the page of boards have the names of device models."""
 
-    retired = BooleanFilter()
+    def clean(self, value: Any) -> list[Any]:
+        slugs = dict(self.queryset.values_list("name", "slug")) if value else {}
+        return super().clean([slugs.get(each, each) for each in value or ()])
+
+
+class NamedTooFilter(SlugsFilter):
+    field_class = NamedToo
+
+
+class DeviceFilter(FacetedFilter):
+    device_model = NamedTooFilter(queryset=DeviceModel.objects.all())
+    driver = ChoicesFilter(choices=Device.Driver.choices)
+    location = SeveralFilter()
+    owner = SeveralFilter(field_name="owner__username")
+    retired = TruthsFilter()
+    search = WordsFilter(fields=("name", "device_model__name", "location", "notes"))
 
     class Meta:
         model = Device
-        fields = ["device_model", "driver", "retired"]
+        fields: list[str] = []
 
 
-class WorkloadFilter(filters.FilterSet):
+class WorkloadFilter(FacetedFilter):
+    kind = ChoicesFilter(choices=Workload.Kind.choices)
+    network = SeveralFilter()
+    dataset = SeveralFilter()
+    minibatch = NumbersFilter()
+    owner = SeveralFilter(field_name="owner__username")
+    search = WordsFilter(fields=("name", "network", "dataset", "notes"))
+
     class Meta:
         model = Workload
         fields = {
-            "kind": ["exact"],
-            "network": ["exact", "icontains"],
-            "dataset": ["exact", "icontains"],
+            "network": ["icontains"],
+            "dataset": ["icontains"],
             "name": ["icontains"],
-            "minibatch": RANGE,
+            "minibatch": ["gte", "lte"],
         }
+
+
+class DatasetFilter(FacetedFilter):
+    licence = SeveralFilter()
+    owner = SeveralFilter(field_name="owner__username")
+    search = WordsFilter(fields=("name", "description", "citation"))
+
+    class Meta:
+        model = Dataset
+        fields: list[str] = []
 
 
 class UploadFilter(filters.FilterSet):

@@ -10,10 +10,11 @@ from django.views.decorators.http import require_POST
 from frontend.browsing import Browse
 from frontend.forms import DatasetForm, attempt
 from frontend.guards import engineer, page_of
-from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS, DATASET_WORDS
+from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS
 from frontend.run_form import filters_anywhere, filters_words
-from frontend.small_lists import counted_facets, names_of, narrowed
+from frontend.small_lists import facet_context
 from profiling.filter_fields import Filters
+from profiling.filters import DatasetFilter
 from profiling.models import Dataset, DatasetVersion, SavedView
 from profiling.selectors.datasets import corrected_since, dataset_holds, dataset_list, version_list
 from profiling.selectors.published import published_choices, published_list, published_papers
@@ -34,15 +35,13 @@ CARD_COUNTS = {
 
 
 def dataset_list_page(request: HttpRequest) -> HttpResponse:
-    found = narrowed(dataset_list(), request.GET, DATASET_KINDS, DATASET_WORDS)
-    browse = Browse(
-        request, "Datasets", SavedView.Page.DATASETS, DATASET_COLUMNS, "name", names_of(DATASET_KINDS)
-    )
+    chosen = DatasetFilter(request.GET, dataset_list()).lenient()
+    browse = Browse(request, "Datasets", SavedView.Page.DATASETS, DATASET_COLUMNS, "name", chosen.filters)
     browse.take(
-        found, dataset_list(), lambda dataset: reverse("dataset-detail", args=[dataset.slug]), count=True
+        chosen.qs, dataset_list(), lambda dataset: reverse("dataset-detail", args=[dataset.slug]), count=True
     )
-    facets = counted_facets(Dataset, request.GET, DATASET_KINDS, DATASET_WORDS)
-    return render(request, "frontend/dataset/list.html", {"browse": browse, "facets": facets})
+    context = {"browse": browse, **facet_context(chosen, request.GET, DATASET_KINDS)}
+    return render(request, "frontend/dataset/list.html", context, status=400 if chosen.form.errors else 200)
 
 
 def dataset_page(request: HttpRequest, slug: str) -> HttpResponse:

@@ -6,9 +6,10 @@ from django.urls import reverse
 from frontend.browsing import Browse
 from frontend.forms import UploadForm, WorkloadForm, attempt
 from frontend.guards import engineer
-from frontend.list_columns import WORKLOAD_COLUMNS, WORKLOAD_KINDS, WORKLOAD_WORDS
-from frontend.small_lists import counted_facets, names_of, narrowed
+from frontend.list_columns import WORKLOAD_COLUMNS, WORKLOAD_KINDS
+from frontend.small_lists import facet_context
 from modeling.selectors.predictors import predictor_list
+from profiling.filters import WorkloadFilter
 from profiling.models import SavedView, Workload
 from profiling.selectors.fitting import RULE
 from profiling.selectors.uploads import upload_list
@@ -17,16 +18,18 @@ from profiling.services.workloads import workload_create, workload_update
 
 
 def workload_list_page(request: HttpRequest) -> HttpResponse:
-    found = narrowed(workload_list(), request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
-    browse = Browse(
-        request, "Workloads", SavedView.Page.WORKLOADS, WORKLOAD_COLUMNS, "name", names_of(WORKLOAD_KINDS)
-    )
+    chosen = WorkloadFilter(request.GET, workload_list()).lenient()
+    browse = Browse(request, "Workloads", SavedView.Page.WORKLOADS, WORKLOAD_COLUMNS, "name", chosen.filters)
     whole = Workload.objects.select_related("owner")
     browse.take(
-        found, whole, lambda each: reverse("workload-detail", args=[each.slug]), workloads_tell, count=True
+        chosen.qs,
+        whole,
+        lambda each: reverse("workload-detail", args=[each.slug]),
+        workloads_tell,
+        count=True,
     )
-    facets = counted_facets(Workload, request.GET, WORKLOAD_KINDS, WORKLOAD_WORDS)
-    return render(request, "frontend/workload/list.html", {"browse": browse, "facets": facets})
+    context = {"browse": browse, **facet_context(chosen, request.GET, WORKLOAD_KINDS)}
+    return render(request, "frontend/workload/list.html", context, status=400 if chosen.form.errors else 200)
 
 
 def workload_page(request: HttpRequest, slug: str) -> HttpResponse:

@@ -39,6 +39,39 @@ def test_a_list_costs_three_queries(api, board, resnet, url, django_assert_num_q
         assert api.get(url).json()["results"]
 
 
+@pytest.mark.parametrize(
+    ("noun", "asked", "count"),
+    [
+        ("workloads", {"kind": ["training", "inference"], "network": ["BERT", "ResNet-18"]}, 1),
+        ("workloads", {"minibatch": [16, 32], "owner": "eng", "search": "resnet imagenet"}, 1),
+        ("workloads", {"network": "BERT"}, 0),
+        ("devices", {"device_model": "orin-mini", "driver": ["emulated", "host"], "retired": "0"}, 1),
+        ("devices", {"retired": ["true", "false"], "search": "desk"}, 1),
+        ("devices", {"location": ["shelf", "rack"]}, 0),
+        ("datasets", {"licence": ["MIT", "CC0-1.0"], "search": "nothing"}, 0),
+    ],
+)
+def test_lists_take_several_values_of_a_facet(api, board, resnet, noun, asked, count):
+    assert len(api.get(f"/api/v1/{noun}/", asked).json()["results"]) == count
+
+
+@pytest.mark.parametrize(
+    ("noun", "asked", "said"),
+    [
+        ("devices", {"retired": "zzz"}, "zzz is none of: true, false."),
+        ("devices", {"device_model": ["orin-mini", "thor"]}, "thor is not one of the available choices."),
+        ("workloads", {"minibatch": "many"}, "Enter a whole number."),
+        ("workloads", {"kind": "sleep"}, "sleep is none of: training, inference."),
+        ("uploads", {"emulated": "maybe"}, "maybe is neither true nor false."),
+        ("predictors", {"emulated": "maybe"}, "maybe is neither true nor false."),
+    ],
+)
+def test_what_a_filter_does_not_understand_is_named(api, board, noun, asked, said):
+    answer = api.get(f"/api/v1/{noun}/", asked)
+    assert answer.status_code == 400
+    assert said in answer.json()["errors"][next(iter(asked))][0]
+
+
 def test_devices_are_filtered_and_registered_but_not_changed(api, board):
     assert len(api.get("/api/v1/devices/", {"device_model": "orin-mini"}).json()["results"]) == 1
     assert api.get("/api/v1/devices/", {"retired": True}).json()["results"] == []

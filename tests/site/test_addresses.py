@@ -7,9 +7,9 @@ from profiling.models import Device, Run, Workload
 LISTS = ("/runs/", "/runs/explore/", "/compare/", "/workloads/", "/devices/", "/datasets/")
 
 
-def page(browser, url, **asked):
+def page(browser, url, status=200, **asked):
     answer = browser.get(url, asked)
-    assert answer.status_code == 200
+    assert answer.status_code == status
     return answer.content.decode()
 
 
@@ -36,8 +36,31 @@ def test_a_page_past_the_end_does_not_say_that_there_is_nothing(browser, board):
 
 def test_a_choice_that_no_row_has_is_shown_as_chosen(browser, board):
     said = page(browser, "/devices/", owner="nobody-we-know")
-    assert '<option value="nobody-we-know" selected>nobody-we-know (0)</option>' in said
+    assert 'value="nobody-we-know" checked> <span>nobody-we-know (0)</span>' in said
     assert "No board matches" in said
+
+
+@pytest.mark.parametrize(
+    ("url", "asked", "said"),
+    [
+        (
+            "/workloads/",
+            {"kind": "spam"},
+            "Kind: Select a valid choice. spam is none of: training, inference.",
+        ),
+        ("/devices/", {"retired": "zzz"}, "Retired: Select a valid choice. zzz is none of: true, false."),
+        (
+            "/devices/",
+            {"device_model": ["orin-mini", "thor"]},
+            "Device model: Select a valid choice. thor is",
+        ),
+        ("/workloads/", {"minibatch": "many"}, "Minibatch: Enter a whole number. Left out."),
+    ],
+)
+def test_a_value_there_is_not_is_told_and_left_out_alone(browser, board, resnet, url, asked, said):
+    told = page(browser, url, status=400, **asked)
+    assert said in told
+    assert "1 found" in told
 
 
 def test_a_list_says_how_many_it_found(browser, board, resnet):
@@ -78,7 +101,7 @@ def test_a_nul_is_looked_for_in_vain_on_any_database(browser, resnet, url):
 @pytest.mark.parametrize("asked", [{"flagged": "maybe"}, {"kind": "spam"}, {"workload": "spam"}])
 def test_what_is_left_out_of_the_list_is_left_out_of_its_counts(browser, resnet, orin, asked):
     Run.objects.create(workload=resnet, device_model=orin, minibatch=16, time_ms=1.0)
-    assert "Left out." in page(browser, "/runs/", **asked)
+    assert "Left out." in page(browser, "/runs/", status=400, **asked)
     part = browser.get("/runs/facets/", asked, headers={"HX-Request": "true"}).content.decode()
     assert "1 run<" in part
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from profiling.models import Dataset, Run
+from profiling.models import Dataset, Run, Workload
 from profiling.services.runs import run_correct
 
 ABOUT = {"name": "Orin modes", "licence": "CC-BY-4.0", "description": "Two modes.", "citation": "Us, 2026"}
@@ -103,6 +103,10 @@ def test_lists_are_narrowed_by_facets_and_words(browser, dataset, resnet, board)
         ("workload-list", {"search": "bert"}, 0),
         ("device-list", {"device_model": "Orin Mini", "retired": "False"}, 1),
         ("device-list", {"retired": "True"}, 0),
+        ("device-list", {"device_model": ["orin-mini", "Orin Mini"], "driver": ["emulated", "host"]}, 1),
+        ("dataset-list", {"licence": ["MIT", "CC-BY-4.0"], "owner": ["eng", "vera"]}, 1),
+        ("workload-list", {"minibatch": ["16", "32"], "network": ["ResNet-18", "BERT"]}, 1),
+        ("workload-list", {"minibatch": ["16", "32"], "network": ["BERT"]}, 0),
     ):
         assert len(browser.get(reverse(name), asked).context["browse"].items) == count, (name, asked)
 
@@ -110,6 +114,24 @@ def test_lists_are_narrowed_by_facets_and_words(browser, dataset, resnet, board)
 def test_facets_count_what_each_choice_leaves(browser, resnet):
     facets = {facet.name: facet.options for facet in browser.get("/workloads/").context["facets"]}
     assert facets["network"] == [("ResNet-18", "ResNet-18", 1)]
+
+
+def test_a_facet_counts_without_its_own_choice_and_says_how_to_take_it_back(browser, resnet):
+    about = {"kind": "inference", "minibatch": 1}
+    Workload.objects.create(slug="bert", name="BERT", network="BERT", owner=resnet.owner, **about)
+    asked = {"network": ["ResNet-18", "BERT"], "kind": "training", "minibatch__gte": "2"}
+    answer = browser.get("/workloads/", asked)
+    facets = {facet.name: facet for facet in answer.context["facets"]}
+    assert facets["network"].options == [("BERT", "BERT", 0), ("ResNet-18", "ResNet-18", 1)]
+    assert facets["kind"].options == [("training", "training", 1)]
+    page = answer.content.decode()
+    assert 'href="?kind=training&amp;minibatch__gte=2&amp;network=BERT"' in page
+    assert '<input type="hidden" name="minibatch__gte" value="2">' in page
+
+
+def test_a_device_model_is_told_by_its_name_and_asked_for_by_its_slug(browser, board):
+    (facet,) = (each for each in browser.get("/devices/").context["facets"] if each.name == "device_model")
+    assert facet.options == [("orin-mini", "Orin Mini", 1)]
 
 
 @pytest.mark.parametrize("name", ["dataset-list", "workload-list", "device-list"])

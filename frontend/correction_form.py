@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from frontend.forms import MOST_STORED
 from profiling.flags import FLAGS
 from profiling.knobs import KNOB_NAMES
 from profiling.models import Run
@@ -39,13 +40,17 @@ class CorrectionForm(forms.Form):
                 required=False,
                 label=label,
             )
-        self.fields["minibatch"] = forms.IntegerField(min_value=1, label=CORRECTION_LABELS["minibatch"])
+        self.fields["minibatch"] = forms.IntegerField(
+            min_value=1, max_value=MOST_STORED, label=CORRECTION_LABELS["minibatch"]
+        )
         for name, label in NUMBERS.items():
             self.fields[name] = forms.FloatField(
                 required=False, label=label, widget=forms.NumberInput({"step": "any"})
             )
         for name, label in COUNTS.items():
-            self.fields[name] = forms.IntegerField(min_value=0, required=False, label=label)
+            self.fields[name] = forms.IntegerField(
+                min_value=0, max_value=MOST_STORED, required=False, label=label
+            )
         flags = [(flag, flag) for flag in FLAGS]
         self.fields["flags"] = forms.MultipleChoiceField(
             choices=flags, widget=forms.CheckboxSelectMultiple, required=False

@@ -12,6 +12,7 @@ from profiling.errors import InvalidInput
 from profiling.models import ApiToken, Device, DeviceModel, Workload
 
 T = TypeVar("T")
+MOST_STORED = 2**31 - 1  # of a whole number that goes into a column
 METHOD_TITLES = {
     "roofline": "roofline: this site's own, a formula of the hardware corrected by what was measured",
     "powertrain": "powertrain: neural networks transferred from a reference",
@@ -184,7 +185,11 @@ class PredictorForm(forms.Form):
         help_text="Well-measured workloads to learn from. None chosen: picked for you.",
     )
     seed = forms.IntegerField(
-        min_value=0, required=False, initial=0, help_text="The same seed gives the same predictor."
+        min_value=0,
+        max_value=MOST_STORED,
+        required=False,
+        initial=0,
+        help_text="The same seed gives the same predictor.",
     )
 
     def clean_seed(self) -> int:

@@ -9,12 +9,13 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
-from profiling.errors import Forbidden, LabError
+from profiling.errors import UNSTORABLE, Forbidden, InvalidInput, LabError
 
 Answering = Callable[[HttpRequest], HttpResponse]
 READING = ("GET", "HEAD")
@@ -60,6 +61,8 @@ class LabErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, DataError):
+            error = InvalidInput(UNSTORABLE)
         if not isinstance(error, LabError):
             return None
         if isinstance(error, Forbidden) and not request.user.is_authenticated:

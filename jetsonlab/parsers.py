@@ -1,5 +1,6 @@
 import json
 from collections.abc import Mapping
+from math import isinf
 from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
@@ -12,7 +13,8 @@ JSON_MAX_BYTES = 32 * 2**20
 
 
 class BoundedJSONParser(BaseParser):
-    """DRF reads a JSON body of any depth; this one refuses what would fill memory or the stack.
+    """DRF reads a JSON body of any depth; this one refuses what would fill memory or the stack, and what JSON
+    can spell but neither a database nor an answer can hold.
 
     No JSONParser by birth: to one of those DRF hands the body only if it fits DATA_UPLOAD_MAX_MEMORY_SIZE, a
     form's 2.5 MB, which an hour of telemetry does not.
@@ -30,11 +32,19 @@ class BoundedJSONParser(BaseParser):
         if (size := len(body := stream.read(JSON_MAX_BYTES + 1))) > JSON_MAX_BYTES:
             raise TooLarge(f"A JSON body may have {JSON_MAX_BYTES:,} bytes; this one has more.")
         try:
-            return json.loads(body, parse_constant=_refuse, object_pairs_hook=_no_doubles) if size else {}
+            return _loaded(body) if size else {}
         except ValueError as error:
             raise ParseError(f"The body is no JSON: {error}") from error
         except RecursionError as error:
             raise ParseError("The body is nested too deeply.") from error
+
+
+def _loaded(body: bytes) -> Any:
+    text = body.decode(json.detect_encoding(body))  # json's own decoding lets surrogates pass
+    found = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_no_doubles)
+    if "\\u" in text:
+        _check_texts(found)
+    return found
 
 
 def _refuse(constant: str) -> None:
@@ -49,3 +59,22 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         doubled = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"an object names {', '.join(map(repr, doubled))} twice")
     return found
+
+
+def _finite(digits: str) -> float:
+    if isinf(number := float(digits)):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
+
+
+def _check_texts(value: Any) -> None:
+    """Of what can only be spelled with a backslash: NUL, and half a surrogate pair."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ValueError("a text holds NUL")
+        value.encode()
+    elif isinstance(value, dict):
+        _check_texts([*value, *value.values()])
+    elif isinstance(value, list):
+        for each in value:
+            _check_texts(each)

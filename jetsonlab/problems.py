@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
 
-from profiling.errors import Conflict, InvalidInput, LabError, TooLarge
+from profiling.errors import UNSTORABLE, Conflict, InvalidInput, LabError, TooLarge
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -51,7 +51,7 @@ def _as_lab_error(error: Exception) -> LabError | None:
     if isinstance(error, SuspiciousOperation | UnreadablePostError):
         return InvalidInput(f"The request cannot be read: {error}")
     if isinstance(error, DataError):
-        return InvalidInput("The database cannot store a value of this request, such as a NUL character.")
+        return InvalidInput(UNSTORABLE)
     if isinstance(error, ProtectedError):
         return Conflict("Other things depend on this one. Remove them first.")
     return None

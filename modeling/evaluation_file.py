@@ -1,6 +1,7 @@
 """The file that `evaluate --json` writes, read and checked before anything is kept."""
 
 import json
+from math import isfinite
 from typing import Any
 
 from modeling.serializers_evaluations import EvaluationResultSerializer
@@ -28,7 +29,7 @@ def _listed(content: bytes) -> list[Any]:
     if len(content) > MOST_BYTES:
         raise InvalidInput(f"A report has at most {MOST_BYTES // 2**20} MiB; this one is larger.")
     try:
-        sent = json.loads(content, parse_constant=_no_number)
+        sent = json.loads(content, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{NOT_A_REPORT} {error}") from error
     results = sent.get("results") if isinstance(sent, dict) else None
@@ -39,6 +40,11 @@ def _listed(content: bytes) -> list[Any]:
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no figure.")
+
+
+def _finite(digits: str) -> float:
+    """JSON may spell numbers that no float holds."""
+    return float(digits) if isfinite(float(digits)) else _no_number(digits[:20])
 
 
 def _words(fault: Any) -> str:

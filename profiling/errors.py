@@ -2,6 +2,8 @@
 
 from typing import Any
 
+UNSTORABLE = "The database cannot store a value of this request, such as a NUL character."
+
 
 class LabError(Exception):
     """Base of every error a person can cause or mend: names the thing, the value, and what to do."""

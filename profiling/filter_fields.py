@@ -7,7 +7,7 @@ from typing import Any, Self
 import django_filters as filters
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import EMPTY_VALUES, MaxValueValidator, slug_re
+from django.core.validators import EMPTY_VALUES, slug_re
 from django.db.models import Model, QuerySet
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
@@ -32,8 +32,12 @@ def query_of(asked: Filters) -> MultiValueDict[str, str]:
 
 
 class IdFilter(filters.NumberFilter):
-    def get_max_validator(self) -> MaxValueValidator:
-        return MaxValueValidator(2**63 - 1)
+    """Whole, and small enough for a database: of a foreign key Django does not look."""
+
+    field_class = forms.IntegerField
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, min_value=0, max_value=2**63 - 1, **options)
 
 
 class MomentField(forms.DateTimeField):

@@ -61,7 +61,7 @@ def check(columns: Mapping[str, Sequence[Any]]) -> None:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise TelemetryError(f"telemetry columns differ in length: {lengths}")
-    time_s = np.asarray(columns[TIME], dtype=float)
+    time_s = as_numbers(TIME, columns[TIME])
     if not np.all(np.isfinite(time_s)) or np.any(np.diff(time_s) < 0):
         raise TelemetryError(f"{TIME} must be finite and never go back")
 
@@ -69,7 +69,7 @@ def check(columns: Mapping[str, Sequence[Any]]) -> None:
 def column_array(name: str, values: Sequence[Any]) -> pa.Array:
     if any(isinstance(value, str) for value in values):
         return pa.array([None if value is None else str(value) for value in values], pa.string())
-    numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
+    numbers = as_numbers(name, values)
     if np.any(np.isinf(numbers)):
         raise TelemetryError(f"{name} holds an infinite value")
     unknown = np.isnan(numbers)
@@ -77,6 +77,17 @@ def column_array(name: str, values: Sequence[Any]) -> pa.Array:
     if np.any(np.abs(steps) > LARGEST):
         raise TelemetryError(f"{name} holds a value too large for any sensor")
     return pa.array(steps.astype(np.int64), mask=unknown)
+
+
+def as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
+    """Shape (n,), NaN for None. Raises TelemetryError where a value is no number."""
+    try:
+        numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TelemetryError(f"{name} holds something else than numbers: {error}") from error
+    if numbers.ndim != 1:
+        raise TelemetryError(f"{name} holds lists; a column holds a number for each moment")
+    return numbers
 
 
 def step_of(name: str) -> float:

@@ -1,6 +1,7 @@
 """What agents ask of the server: claim a run, report on it, deliver it. Each step may come twice."""
 
 from datetime import timedelta
+from math import prod
 from typing import Any
 
 from django.db import transaction
@@ -28,6 +29,8 @@ MEASURED_FIELDS = (
     "minibatches",
     "power_samples",
 )
+MOST_STEP = 2**31 - 1  # as a column holds it
+MOST_MODES = 500_000  # every one is computed whenever somebody plans; the finest Jetson has 29,232
 KEPT_FIELDS = ("flags", "unknowns", "extra", "provenance")
 
 
@@ -175,6 +178,7 @@ def runs_reap() -> int:
 def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> None:
     """Keep what the board told of itself. Its own clock tables stand beside its device model's."""
     device_seen(device=device, agent=agent)
+    check_description(description)
     ranges = description.get("ranges")
     if ranges is not None:
         check_ranges(ranges)
@@ -191,12 +195,25 @@ def device_enrol(*, device: Device, agent: str, description: dict[str, Any]) -> 
     audit(Action.DEVICE_ENROL, device, agent=agent, software=software)
 
 
+def check_description(description: dict[str, Any]) -> None:
+    """The parts of it that are shown."""
+    if not isinstance(description.get("software", {}), dict):
+        raise InvalidInput("software must be an object: names and what there is of each.")
+    if not isinstance(description.get("nvpmodel_conf", ""), str):
+        raise InvalidInput("nvpmodel_conf must be the file's text, empty where there is none.")
+
+
 def check_ranges(ranges: Any) -> None:
     legal = isinstance(ranges, dict) and set(ranges) == set(Knobs._fields)
     if not legal or not all(are_steps(values) for values in ranges.values()) or ranges["cores"] == [0]:
         raise InvalidInput(
             f"ranges must give each of {', '.join(Knobs._fields)} as an ascending list of integers above 0; "
             "[0] stands for a clock that the machine lacks."
+        )
+    modes = prod(len(values) for values in ranges.values())
+    if modes > MOST_MODES or max(values[-1] for values in ranges.values()) > MOST_STEP:
+        raise InvalidInput(
+            f"ranges hold {modes:,} modes, or a step above {MOST_STEP:,}. A board has {MOST_MODES:,} at most."
         )
 
 

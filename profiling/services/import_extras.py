@@ -42,7 +42,7 @@ def extra_json(extras: pa.Table, count: int) -> pa.Array:
 
 def _members(name: str, cells: pa.Array) -> pa.Array:
     """`, "name": value` of each cell (n,), nothing where it is empty."""
-    key = f"{COMMA}{json.dumps(name, ensure_ascii=False)}: "
+    key = f"{COMMA}{_as_json(name)}: "
     if pa.types.is_floating(cells.type):
         finite = pc.is_finite(cells)
         cells = pc.if_else(finite, cells.cast(pa.string()), _quoted(as_text(cells)))
@@ -59,12 +59,13 @@ def _quoted(text: pa.Array) -> pa.Array:
     if not pc.any(pc.match_substring_regex(text, ESCAPED)).as_py():
         return pc.binary_join_element_wise('"', text, '"', "")
     distinct = text.dictionary_encode()
-    # NUL is legal JSON, but PostgreSQL keeps none.
-    texts = [
-        json.dumps(each.replace("\0", "\ufffd"), ensure_ascii=False)
-        for each in distinct.dictionary.to_pylist()
-    ]
+    texts = [_as_json(each) for each in distinct.dictionary.to_pylist()]
     return pa.array(texts, pa.string()).take(distinct.indices)
+
+
+def _as_json(text: str) -> str:
+    """NUL is legal JSON, but PostgreSQL keeps none."""
+    return json.dumps(text.replace("\0", "\ufffd"), ensure_ascii=False)
 
 
 def _number(text: str) -> float | None:
@@ -90,9 +91,9 @@ def _moment(text: str) -> Any:
     """A date and time with its zone; without one it could be any of 24 hours."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return as_stored(moment) if moment.tzinfo else None
+    except (ValueError, OverflowError):  # the calendar's first and last hours are outside of it in UTC
         return None
-    return as_stored(moment) if moment.tzinfo else None
 
 
 READERS: dict[str, tuple[Callable[[str], Any], pa.DataType, str | None]] = {

@@ -101,11 +101,21 @@ def test_enrolling_keeps_the_boards_own_clocks(agent, board):
     assert board.software == {"l4t": "36.4"}
 
 
-@pytest.mark.parametrize("ranges", [{"cores": [1]}, {**dict.fromkeys(Knobs._fields, [2, 1])}, "fast", {}])
+SENSELESS = [
+    {"cores": [1]},
+    dict.fromkeys(Knobs._fields, [2, 1]),
+    "fast",
+    {},
+    dict.fromkeys(Knobs._fields, [2**31]),
+    dict.fromkeys(Knobs._fields, [*range(1, 28)]),  # more modes than any board has
+]
+
+
+@pytest.mark.parametrize("ranges", SENSELESS, ids=range(len(SENSELESS)))
 def test_senseless_ranges_are_refused(agent, ranges):
     answer = agent.post("/api/v1/agent/enroll/", {"agent": "a1", "description": {"ranges": ranges}})
     assert answer.status_code == 400
-    assert "ascending list" in answer.json()["detail"]
+    assert answer.json()["detail"].startswith("ranges ")
 
 
 def test_another_boards_runs_are_not_there(agent, sweep, orin):
@@ -121,3 +131,17 @@ def test_a_persons_token_cannot_play_agent(api, sweep):
 
 def test_a_device_token_cannot_read_the_lab(agent, sweep):
     assert agent.get("/api/v1/sweeps/").status_code == 403
+
+
+@pytest.mark.parametrize("told", [{"software": 5}, {"software": None}, {"nvpmodel_conf": None}])
+def test_a_description_of_the_wrong_kind_is_refused(agent, told):
+    answer = agent.post("/api/v1/agent/enroll/", {"agent": "a1", "description": told})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input")
+
+
+@pytest.mark.parametrize("cells", [["a"], [{}], [[1]], [10**400], [None]])
+def test_telemetry_whose_times_are_no_numbers_is_refused_and_the_run_waits(agent, claimed, cells):
+    told = {"measured": RESULT["measured"], "telemetry": {"time_s": cells}}
+    answer = agent.post(f"/api/v1/agent/runs/{claimed['id']}/result/", told)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input")
+    assert Run.objects.get(pk=claimed["id"]).state == Run.State.CLAIMED

@@ -63,12 +63,39 @@ def test_strangers_are_told_to_bring_a_token(db, header):
         ("get", WORKLOADS, {"headers": {"Accept": "text/html"}}, 406),
         ("get", "/api/v1/uploads/99999999999999999999999999/", {}, 404),
         ("get", "/api/v1/runs/?upload=99999999999999999999999999", {}, 400),
+        ("get", "/api/v1/runs/facets/?upload=-1e308", {}, 400),
+        ("get", "/api/v1/runs/?sweep=1.5", {}, 400),
     ],
 )
 def test_each_fault_has_its_answer(api, method, url, options, status):
     answer = getattr(api, method)(url, **options)
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
     assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (rb'"\ud800"', "surrogates"),
+        (b'"\xed\xa0\x80"', "can't decode"),
+        (rb'"\u0000"', "NUL"),
+        (rb'{"\ud800": 1}', "surrogates"),
+        (b"1e400", "too large a number"),
+    ],
+)
+def test_what_no_database_or_answer_can_hold_is_refused_in_any_field(api, value, said):
+    body = (
+        b'{"name": "N", "kind": "training", "network": "n", "minibatch": 1, "runner_options": {"data": %s}}'
+    )
+    answer = api.generic("POST", WORKLOADS, body % value, content_type="application/json")
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+
+
+def test_any_other_text_may_be_spelled_with_backslashes(api):
+    body = rb'{"name": "\u00e9\ud83d\ude00 \\u0000", "kind": "training", "network": "n", "minibatch": 1}'
+    answer = api.generic("POST", WORKLOADS, body, content_type="application/json")
+    assert answer.json()["name"] == "é😀 \\u0000"
 
 
 def test_a_json_body_has_a_limit(api, monkeypatch):

@@ -49,11 +49,12 @@ def test_what_a_harness_knows_beyond_the_table_is_kept(send):
     assert run.extra == {"room_c": "21", "site.desk": "4"}
 
 
-def test_a_field_that_does_not_read_as_ours_stays_in_extra(send):
-    send({**ROW, "flags": ["purple"], "minibatches": -1, "measured_at": "yesterday"})
+@pytest.mark.parametrize("when", ["yesterday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_field_that_does_not_read_as_ours_stays_in_extra(send, when):
+    send({**ROW, "flags": ["purple"], "minibatches": -1, "measured_at": when})
     run = Run.objects.get()
     assert (run.flags, run.minibatches, run.measured_at) == ([], None, None)
-    assert run.extra == {"flags": '["purple"]', "minibatches": "-1", "measured_at": "yesterday"}
+    assert run.extra == {"flags": '["purple"]', "minibatches": "-1", "measured_at": when}
 
 
 def test_keys_that_differ_after_a_hundred_characters_are_not_taken_for_one(send):

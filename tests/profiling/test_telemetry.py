@@ -36,6 +36,8 @@ def test_nothing_is_lost_beyond_a_hundredth(values):
         ({"time_s": [0, 1], "x": [1]}, "differ in length"),
         ({"time_s": [1, 0]}, "never go back"),
         ({"time_s": [0, 1], "x": [1, float("inf")]}, "x holds an infinite value"),
+        ({"time_s": [0, 1], "x": [1, {}]}, "x holds something else than numbers"),
+        ({"time_s": [0, 1], "x": [[1], [2]]}, "x holds lists"),
     ],
 )
 def test_bad_columns_are_named(columns, words):

@@ -78,3 +78,11 @@ def test_a_viewer_cannot_correct(client, vera, run):
     client.force_login(vera)
     assert client.get(f"/runs/{run.pk}/correct/").status_code == 403
     assert "Correct</a>" not in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("name", ["minibatch", "minibatches", "power_samples"])
+def test_a_number_too_large_to_store_is_refused_by_its_field(browser, run, name):
+    answer = browser.post(f"/runs/{run.pk}/correct/", asked(browser, run, **{name: 10**30}))
+    assert answer.status_code == 422
+    assert "less than or equal" in answer.content.decode()
+    assert Run.objects.count() == 1

@@ -185,6 +185,13 @@ def test_predicting_without_measurements_says_what_to_do(browser, resnet, orin):
     assert "Upload measurements or run a sweep" in answer.content.decode()
 
 
+def test_a_seed_too_large_to_store_is_refused(browser, resnet, orin):
+    asked = {"workload": "resnet", "device_model": "orin-mini", "method": "gp", "seed": 10**30}
+    answer = browser.post(reverse("predictor-ask"), asked)
+    assert answer.status_code in (400, 422)
+    assert "less than or equal" in answer.content.decode()
+
+
 def test_an_upload_without_a_board_is_refused_in_words(browser, resnet, orin: DeviceModel):
     answer = browser.post(
         reverse("upload-send", args=["resnet"]), {"file": SimpleUploadedFile("a.csv", GOOD)}

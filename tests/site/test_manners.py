@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import DataError
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -45,6 +46,15 @@ def test_each_kind_of_error_says_what_happened(error, status, words, eng, rf):
     assert answer.status_code == status
     assert heading(answer.content) == words
     assert error.message in answer.content.decode()
+
+
+def test_what_the_database_cannot_store_is_no_500(eng, rf):
+    """PostgreSQL's word for NUL in a text."""
+    request = rf.get("/")
+    request.user, request.htmx = eng, False
+    answer = LabErrorMiddleware(lambda _: None).process_exception(request, DataError("NUL"))
+    assert answer.status_code == 400
+    assert "NUL character" in answer.content.decode()
 
 
 def test_a_file_that_is_too_large_is_refused_with_a_page(browser, resnet, orin, settings):

@@ -174,11 +174,11 @@ def _flat(record: dict[str, Any], prefix: str = "", depth: int = 1) -> dict[str,
         if isinstance(value, dict) and depth < DEEPEST:
             flat |= _flat(value, f"{prefix}{_storable(name)}.", depth + 1)
         else:
-            flat[prefix + _storable(name)] = _cell(value)
+            flat[prefix + _storable(name)] = cell_text(value)
     return flat
 
 
-def _cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
     if value is None:
         return ""
     return _storable(value) if isinstance(value, str) else json.dumps(value)

@@ -21,6 +21,8 @@ from profiling.formats.plausible import Hints
 from profiling.formats.problems import Limits, ProblemList
 from profiling.formats.repeats import Repeated, report_contradictions, report_copies, table_repeats
 
+UNMEASURED = ("pending", "claimed", "failed", "cancelled", "superseded")  # of runs taken from a lab
+
 
 @dataclass
 class TableReader:
@@ -62,6 +64,7 @@ class TableReader:
         batch = self._asked_for(batch)
         checked = {check.field.name: check.check(batch) for check in self.checks}
         good = ~np.logical_or.reduce([field.bad for field in checked.values()])
+        good &= ~self._unmeasured(batch)
         good &= ~self._without_outcome({name: field.values for name, field in checked.items()}, batch, good)
         self.lines.append(batch.lines[good])
         for name, found in checked.items():
@@ -79,6 +82,15 @@ class TableReader:
         self.passed_over += int((~keep).sum())
         columns = {name: cells.filter(pa.array(keep)) for name, cells in batch.columns.items()}
         return Batch(batch.lines[keep], columns)
+
+    def _unmeasured(self, batch: Batch) -> BoolArray:
+        if "state" not in batch.columns:
+            return np.zeros(len(batch), dtype=bool)
+        states = as_text(batch.columns["state"])
+        found = np.asarray(pc.is_in(states, pa.array(UNMEASURED)))
+        told = states.filter(pa.array(found)).to_pylist()
+        self.problems.add_many(batch.lines[found], "state", told, lambda _: "is no measurement")
+        return found
 
     def _without_outcome(self, values: dict[str, FloatArray], batch: Batch, good: BoolArray) -> BoolArray:
         outcomes = [values[name] for name in OUTCOMES if name in values]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,10 @@ import pyarrow.compute as pc
 
 from profiling.bulk import as_stored
 from profiling.flags import FLAGS
+from profiling.formats import Problem
 from profiling.formats.batches import as_text
+from profiling.formats.json_rows import cell_text
+from profiling.formats.problems import shown
 
 COMMA = ", "
 ESCAPED = r'["\\\x00-\x1f]'
@@ -29,6 +32,16 @@ def adopted(extras: pa.Table) -> tuple[dict[str, pa.Array], pa.Table]:
         found[name] = values if otherwise is None else values.fill_null(otherwise)
         extras = extras.set_column(extras.column_names.index(name), name, left)
     return found, extras
+
+
+def misread(runs: Sequence[Mapping[str, Any]]) -> list[Problem]:
+    """Cells of fields that `adopted` would leave in the rest, where it was our own words that were spoken."""
+    return [
+        Problem(place, name, shown(text), MEANT[name])
+        for place, run in enumerate(runs, 1)
+        for name, (read, *_) in READERS.items()
+        if (text := cell_text(run.get(name))) and read(text) is None
+    ]
 
 
 def extra_json(extras: pa.Table, count: int) -> pa.Array:
@@ -96,9 +109,21 @@ def _moment(text: str) -> Any:
         return None
 
 
+def _truth(text: str) -> bool | None:
+    return {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
+
+
 READERS: dict[str, tuple[Callable[[str], Any], pa.DataType, str | None]] = {
     **dict.fromkeys(("time_sd_ms", "fetch_ms", "compute_ms"), (_number, pa.float64(), None)),
     **dict.fromkeys(("minibatches", "power_samples"), (_count, pa.int64(), None)),
     "flags": (_flags, pa.string(), "[]"),
     "measured_at": (_moment, pa.string(), None),
+    "emulated": (_truth, pa.bool_(), None),
+}
+MEANT = {
+    **dict.fromkeys(("time_sd_ms", "fetch_ms", "compute_ms"), "is no number from 0 on"),
+    **dict.fromkeys(("minibatches", "power_samples"), "is no whole number from 0 on"),
+    "flags": f"is not of {', '.join(FLAGS)}",
+    "measured_at": "is no date and time with its zone, such as 2026-03-09T10:00:00Z",
+    "emulated": "is neither true nor false",
 }

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -56,6 +57,8 @@ def parsed_rows(*, upload: Upload, parsed: Parsed) -> Iterator[RunRows]:
         columns = _measured(rows, upload, parsed.unknown)
         columns["power_mode_id"] = pa.array(mode_ids[ranks[places]], pa.int64(), from_pandas=True)
         found, kept = adopted(pa.Table.from_pandas(extras, preserve_index=False))
+        if "emulated" in found:
+            found["emulated"] = pc.or_(found["emulated"].fill_null(False), upload.emulated)
         columns |= {"line": pa.array(rows["line"].to_numpy()), "extra": extra_json(kept, len(rows)), **found}
         alike = {name: columns.pop(name)[0].as_py() for name in OFTEN_ALIKE if _is_one(columns[name])}
         others = {name: as_is for name, as_is in shared.items() if name not in columns}

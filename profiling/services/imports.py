@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -34,14 +34,17 @@ MANY = 10_000  # runs that make a database count anew
 ROOM = 30  # a minibatch of another size takes as many times longer; a wrong unit a thousand times
 
 
-def upload_work(*, upload_id: int) -> None:
-    """Take the upload as far as it goes without its user. Safe to call twice, or after a worker died."""
+def upload_work(*, upload_id: int, besides: Sequence[Problem] = ()) -> None:
+    """Take the upload as far as it goes without its user. Safe to call twice, or after a worker died.
+
+    besides: problems that were found before the file was read.
+    """
     if not _claim(upload_id):
         return
     upload = Upload.objects.select_related("workload", "device_model").get(pk=upload_id)
     failure = "The worker broke off; the server's log says why. Nothing was imported."
     try:
-        if content := upload_read(upload=upload):
+        if content := upload_read(upload=upload, besides=besides):
             upload_import(upload=upload, content=content)
         failure = ""
     except MappingNeeded as asked:
@@ -70,7 +73,7 @@ def uploads_wake() -> int:
     return len(open_ids)
 
 
-def upload_read(*, upload: Upload) -> Content | None:
+def upload_read(*, upload: Upload, besides: Sequence[Problem] = ()) -> Content | None:
     """The whole file, its report kept beside the upload. MappingNeeded when columns must be asked for.
 
     None when it is a log without times: how far apart its lines are must be asked for.
@@ -98,6 +101,9 @@ def upload_read(*, upload: Upload) -> Content | None:
         _save(upload, state=State.MAPPING, format=found.format, proposal=_interval_asked(found))
         return None
     content = content_of(upload=upload, read=found)
+    if besides:
+        problems = sorted([*content.problems, *besides])
+        content = replace(content, problems=problems, problem_count=content.problem_count + len(besides))
     _report(upload, content)
     return content
 

@@ -35,6 +35,7 @@ def runs_receive(
     Each row has the names and units of a run: cores, cpu_khz, …, time_ms, power_mw, energy_mj.
     """
     # Here, since they bring pandas, which web processes do without until somebody sends rows.
+    from profiling.services.import_extras import misread
     from profiling.services.imports import upload_work
 
     if not 0 < len(runs) <= MOST_ROWS:
@@ -53,7 +54,7 @@ def runs_receive(
     )
     upload.mapping, upload.repeats = own_names(runs), "keep"
     upload, new = upload_keep(upload, file, wake=False)
-    upload_work(upload_id=upload.pk)
+    upload_work(upload_id=upload.pk, besides=misread(runs))
     upload.refresh_from_db()
     if upload.state in (Upload.State.REJECTED, Upload.State.FAILED):
         raise InvalidInput(upload.failure or _bad_rows(upload), errors=upload.problems, upload=upload.pk)
@@ -72,7 +73,10 @@ def own_names(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _bad_rows(upload: Upload) -> str:
-    return f"{upload.problem_count:,} of {upload.rows_total:,} rows are bad, so none was kept; see errors."
+    where = (
+        "errors" if upload.problem_count <= len(upload.problems) else f"/api/v1/uploads/{upload.pk}/report/"
+    )
+    return f"{upload.problem_count:,} faults in {upload.rows_total:,} rows, so none was kept; see {where}."
 
 
 @transaction.atomic

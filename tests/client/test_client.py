@@ -139,7 +139,7 @@ def test_rows_are_sent_and_read_back_typed(lab):
 
 
 def test_every_bad_row_reaches_the_caller(lab):
-    with pytest.raises(LabRefused, match="2 of 3 rows are bad") as refused:
+    with pytest.raises(LabRefused, match="2 faults in 3 rows") as refused:
         lab.send_runs([{**ROW, "cores": 3}, ROW, {**ROW, "time_ms": -1}], **PAIR)
     assert [each["line"] for each in refused.value.extra["errors"]] == [1, 3]
 

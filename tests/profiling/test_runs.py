@@ -50,11 +50,32 @@ def test_what_a_harness_knows_beyond_the_table_is_kept(send):
 
 
 @pytest.mark.parametrize("when", ["yesterday", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
-def test_a_field_that_does_not_read_as_ours_stays_in_extra(send, when):
-    send({**ROW, "flags": ["purple"], "minibatches": -1, "measured_at": when})
-    run = Run.objects.get()
-    assert (run.flags, run.minibatches, run.measured_at) == ([], None, None)
-    assert run.extra == {"flags": '["purple"]', "minibatches": "-1", "measured_at": when}
+def test_a_field_of_ours_that_makes_no_sense_is_a_fault(send, when):
+    """In extra it would be out of sight: a flag misspelt would be no flag."""
+    bad = {"flags": ["purple"], "minibatches": -1, "measured_at": when, "emulated": "perhaps"}
+    answer = send({**ROW, "flags": ["hot"]}, {**ROW, **bad, "fetch_ms": "x"}, {**ROW, "time_ms": -1})
+    assert answer.json()["detail"].startswith("6 faults in 3 rows, so none was kept")
+    found = {(error["line"], error["column"]) for error in answer.json()["errors"]}
+    assert found == {(2, name) for name in (*bad, "fetch_ms")} | {(3, "time_ms")}
+    assert not Run.objects.exists()
+
+
+def test_a_row_says_itself_that_it_is_emulated(send):
+    send({**ROW, "emulated": True}, ROW)
+    assert list(Run.objects.order_by("line").values_list("emulated", "extra")) == [(True, {}), (False, {})]
+
+
+def test_what_was_emulated_stays_so_whatever_its_rows_say(send):
+    send({**ROW, "emulated": False}, emulated=True)
+    assert Run.objects.get().emulated is True
+
+
+@pytest.mark.parametrize("state", ["failed", "superseded", "cancelled"])
+def test_what_is_no_measurement_does_not_become_one(send, state):
+    answer = send({**ROW, "state": state}, {**ROW, "cores": 4, "state": "complete"})
+    (fault,) = answer.json()["errors"]
+    assert (answer.status_code, fault["line"], fault["value"]) == (400, 1, state)
+    assert fault["reason"] == "is no measurement"
 
 
 def test_keys_that_differ_after_a_hundred_characters_are_not_taken_for_one(send):

@@ -247,7 +247,7 @@ def test_a_second_message_changes_nothing(worked):
 
 def test_a_message_for_an_upload_somebody_works_on_is_ignored(send, monkeypatch):
     upload, _ = send(GOOD)
-    monkeypatch.setattr(imports, "upload_read", lambda upload: upload_work(upload_id=upload.pk))
+    monkeypatch.setattr(imports, "upload_read", lambda upload, besides: upload_work(upload_id=upload.pk))
     upload_work(upload_id=upload.pk)
     upload.refresh_from_db()
     assert (upload.state, Run.objects.count()) == ("received", 0)

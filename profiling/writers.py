@@ -6,6 +6,7 @@ A page comes as columns: what a cell looks like is worked out once for all equal
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,6 +17,7 @@ Page = Sequence[Sequence[Any]]  # a sequence a column
 Pages = Iterator[Page]
 Writer = Callable[[Columns, Pages], Iterator[bytes]]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # full width too
+QUOTED = f"^'('*[{re.escape(''.join(FORMULA))}])"  # what no_formula makes; its group is what it was
 
 
 class Pipe(io.RawIOBase):
@@ -101,7 +103,8 @@ def _each(change: Callable[[Any], Any] | None, cells: Sequence[Any], none: Any =
 
 
 def no_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """Text that is quoted so already gets another quote, so that each is read back as it was."""
+    return f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
 
 
 _CSV: dict[type, Callable[[Any], Any]] = {

@@ -102,6 +102,7 @@ FIELDS: dict[str, Field] = {
     )
 }
 OUTCOMES = ("time_ms", "power_mw", "energy_mj", "throughput_per_s")
+OURS = ("extra", "unknowns")  # objects of a lab's own export, which hold no field of a run
 # Columns that tell otherwise equal modes apart: two rows that differ here do not contradict each other.
 APART = _names(
     "workload network net dnn task benchmark group device board host kind precision dtype concurrency",
@@ -159,7 +160,8 @@ def recognise(name: str) -> Recognised | None:
     """The field a column's name speaks of and the unit it states; of `a.b`, failing that, what b says."""
     if found := _recognise(name):
         return found
-    return _recognise(name.rpartition(".")[2]) if "." in name else None
+    parent, dot, last = name.rpartition(".")
+    return _recognise(last) if dot and parent not in OURS else None
 
 
 def _recognise(name: str) -> Recognised | None:

@@ -8,12 +8,14 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
 from profiling.formats.batches import Batch, Rows, check_rows, named_header
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem, shown
 from profiling.formats.source import Source
+from profiling.writers import QUOTED
 
 BLOCK_BYTES = 1 << 21
 MOST_LINES_IN_A_CELL = 50  # a record longer than this is a quote somebody forgot to close
@@ -149,7 +151,18 @@ def _parse(block: bytes, first_line: int, count: int, skip: int, dialect: Dialec
     batch = None if lines is None or not block else _parse_fast(block, lines, dialect)
     if batch is None:
         batch = _parse_line_by_line(block, first_line, dialect)
-    return Batch(batch.lines, batch.columns, problems + batch.problems)
+    columns = _unquoted(batch.columns) if b"'" in block else batch.columns
+    return Batch(batch.lines, columns, problems + batch.problems)
+
+
+def _unquoted(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    """Without the quote that keeps a spreadsheet from computing a text, as our own files have it."""
+    return {
+        name: pc.replace_substring_regex(cells, QUOTED, r"\1")
+        if pc.any(pc.starts_with(cells, "'")).as_py()
+        else cells
+        for name, cells in columns.items()
+    }
 
 
 def _blank_bad_lines(block: bytes, first_line: int) -> tuple[bytes, list[Problem]]:
@@ -235,7 +248,7 @@ def without_blank(batch: Batch) -> Batch:
     """Arrow makes an empty line a row of empty cells; spreadsheets write those for rows below the table."""
     blank = np.ones(len(batch), dtype=bool)
     for cells in batch.columns.values():
-        blank &= np.asarray(pa.compute.equal(cells, ""))
+        blank &= np.asarray(pc.equal(cells, ""))
         if not blank.any():
             return batch
     keep = pa.array(~blank)

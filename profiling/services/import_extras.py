@@ -17,6 +17,8 @@ from profiling.formats.json_rows import cell_text
 from profiling.formats.problems import shown
 
 COMMA = ", "
+OWN_OBJECTS = ("extra", "unknowns")  # columns of our own exports, each cell a JSON object
+OWN_PREFIX = "extra."  # and as a reader of JSON lays it flat
 ESCAPED = r'["\\\x00-\x1f]'
 
 
@@ -48,9 +50,40 @@ def extra_json(extras: pa.Table, count: int) -> pa.Array:
     """Each row as a JSON object without its empty cells (count,)."""
     if not extras.num_columns:
         return pa.repeat("{}", count)
-    members = [_members(name, extras.column(name).combine_chunks()) for name in extras.column_names]
+    members = [
+        _members_of(name, extras.column(name).combine_chunks(), extras.column_names)
+        for name in extras.column_names
+    ]
     inside = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*members, ""), len(COMMA))
     return pc.binary_join_element_wise("{", inside, "}", "")
+
+
+def _members_of(name: str, cells: pa.Array, names: list[str]) -> pa.Array:
+    """What a lab's own export held in extra comes back to where it was, not one level deeper each time."""
+    bare = name.removeprefix(OWN_PREFIX)
+    if name in OWN_OBJECTS:
+        return _unfolded(name, cells, names)
+    return _members(bare if bare not in names else name, cells)
+
+
+def _unfolded(name: str, cells: pa.Array, names: list[str]) -> pa.Array:
+    text = as_text(cells).dictionary_encode()
+    made = [_unfold(name, each, names) for each in text.dictionary.to_pylist()]
+    return pa.array([f"{COMMA}{each}" if each else "" for each in made], pa.string()).take(text.indices)
+
+
+def _unfold(name: str, text: str, names: list[str]) -> str:
+    try:
+        held = json.loads(text) if text.startswith("{") else None
+    except ValueError:
+        held = None
+    if not isinstance(held, dict):
+        held = {name: text} if text else {}
+    elif name != "extra":
+        held = {name: held} if held else {}
+    else:
+        held = {f"{OWN_PREFIX}{each}" if each in names else each: value for each, value in held.items()}
+    return json.dumps(held, ensure_ascii=False).replace("\\u0000", "\ufffd")[1:-1]
 
 
 def _members(name: str, cells: pa.Array) -> pa.Array:

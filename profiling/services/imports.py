@@ -24,6 +24,7 @@ from profiling.services.transfers import transfers_forget
 from profiling.services.uploads import GONE, WORK, runs_remove, runs_tell, upload_clear
 from profiling.telemetry import TIME
 from profiling.wake import wake_worker
+from profiling.writers import no_formula
 
 State = Upload.State
 WORKABLE = (State.RECEIVED, State.READING, State.IMPORTING)
@@ -228,7 +229,5 @@ def _report_csv(problems: list[Problem], count: int) -> str:
 
 
 def _as_text(problem: Problem) -> Iterator[object]:
-    """A leading = + - @ would make a spreadsheet compute what a stranger wrote; a quote keeps it text."""
     for cell in problem:
-        formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-        yield f"'{cell}" if formula else cell
+        yield no_formula(cell) if isinstance(cell, str) else cell

@@ -2,18 +2,26 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shlex
 import zipfile
+from datetime import UTC, datetime
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from profiling.formats import read
 from profiling.models import Run, Upload
+from profiling.receiving import received
 from profiling.selectors import exports
 from profiling.selectors.copying import as_curl, as_python
 from profiling.selectors.runs import run_list
+from profiling.services.imports import upload_work
+from profiling.services.uploads import upload_receive
+from profiling.writers import FORMULA, QUOTED, no_formula
 
 URL = "/api/v1/runs/export/"
 LOW = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
@@ -88,6 +96,42 @@ def test_what_was_taken_away_can_be_brought_back(api, runs, tmp_path):
     path = tmp_path / "runs.json"
     path.write_bytes(body(api.get(URL, {"format": "json"})))
     assert read(path, repeats="keep").rows.time_ms.tolist() == [104, 103, 102, 101, 100]
+
+
+TEXTS = {"note": '=HYPERLINK("http://x")', "quoted": "'=1+1", "two": 'é,"q"\nnew', "-x": "@a"}
+
+
+@pytest.fixture
+def kept(resnet, orin, eng):
+    upload = Upload.objects.create(filename="'=1+1.csv", size=1, sha256="a" * 64, uploader=eng)
+    about = {"workload": resnet, "device_model": orin, "minibatch": 16, **LOW, "upload": upload}
+    about |= {"measured_at": datetime(2026, 3, 9, 10, tzinfo=UTC), "extra": TEXTS, "emulated": True}
+    measured = {"time_ms": 100.1 + 0.2, "energy_mj": 1000 / 3, "time_sd_ms": 0.25, "minibatches": 40}
+    return Run.objects.create(
+        **about, **measured, flags=["hot", "short"], correction="-1", unknowns={"power_mw": "no rail"}
+    )
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+def test_what_was_taken_away_comes_back_with_the_same_values(api, kept, eng, resnet, orin, format):
+    file = received([body(api.get(URL, {"format": format}))], f"runs.{format}")
+    upload, _ = upload_receive(file=file, user=eng, workload=resnet, device_model=orin)
+    upload_work(upload_id=upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == "done", (upload.failure, upload.proposal)
+    again = Run.objects.get(upload=upload)
+    same = (*LOW, "minibatch", "time_ms", "power_mw", "energy_mj", "time_sd_ms", "minibatches")
+    for name in (*same, "flags", "measured_at", "emulated"):
+        assert getattr(again, name) == getattr(kept, name), name
+    assert TEXTS.items() <= again.extra.items()
+    assert (again.extra["file"], again.extra["correction"]) == ("'=1+1.csv", "-1")
+
+
+@given(st.text(alphabet="'=+-@\t\n＝a1"))
+def test_a_quote_against_formulas_is_taken_off_again(text):
+    made = no_formula(text)
+    assert not made.startswith(FORMULA)
+    assert re.sub(QUOTED, r"\1", made) == text
 
 
 @pytest.mark.parametrize("query", [{"format": "xls"}, {"speling": 1}, {"workload": "resnot"}])

@@ -22,6 +22,7 @@ METRICS = {
 }
 INSTEAD = {"realtime": "samples_per_s", "realtime_per_w": "samples_per_j"}
 HATCH = {"predicted": "/"}
+FACTS = ("subject", "framework", "minibatch", *KNOB_NAMES, "origin", "time_ms", "power_mw")
 
 
 def metric_figures(seen: Comparison) -> list[tuple[str, str, Figure]]:
@@ -152,34 +153,14 @@ def metric_rows(seen: Comparison) -> Iterator[list[Any]]:
         "realtime_per_w",
         "speedup",
     )
-    yield [
-        "subject",
-        "framework",
-        "minibatch",
-        *KNOB_NAMES,
-        "origin",
-        "time_ms",
-        "power_mw",
-        *numbers,
-        "unknown",
-    ]
+    yield [*FACTS, *numbers, "unknown"]
     for row in seen.rows:
         values = [getattr(row, name) for name in numbers]
         yield [*_facts(row.standing), *values, row.standing.unknown]
 
 
 def stock_rows(seen: Comparison) -> Iterator[list[Any]]:
-    yield [
-        "stock_mode",
-        "subject",
-        "framework",
-        "minibatch",
-        *KNOB_NAMES,
-        "origin",
-        "time_ms",
-        "power_mw",
-        "samples_per_j",
-    ]
+    yield ["stock_mode", *FACTS, "samples_per_j"]
     for name, standings in seen.across_stock.items():
         yield from ([name, *_facts(each), each.samples_per_j] for each in standings)
 

@@ -29,7 +29,7 @@ MODES_BEFORE_STOPPING = 10
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Known:
     """What is known when the next batch is chosen.
 
     modes (n, 4): all that may be measured, and those that were. rows (k,): the measured ones among them.
@@ -40,6 +40,10 @@ class Campaign:
     rows: IntArray
     time_ms: FloatArray
     power_mw: FloatArray
+
+    @property
+    def measured(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        return self.rows, self.time_ms, self.power_mw
 
 
 @dataclass(frozen=True)
@@ -65,21 +69,16 @@ def sweep_choose(*, sweep_id: int) -> None:
 
 
 def decide(sweep: Sweep, seen: int) -> Decision:
-    campaign = campaign_of(sweep)
-    count = next_batch(sweep, seen, campaign)
+    known = known_of(sweep)
+    count = next_batch(sweep, seen, known)
     if count <= 0:
         return Decision([], "" if seen >= wanted(sweep) else "The board has no further mode to measure.")
     seed = sweep.options.get("seed", 0)
-    promise = promise_of(campaign, count, seed)
+    promise = promise_of(known, count, seed)
     # Whoever asks for more is given a first batch, however little it may bring.
-    if (
-        promise is not None
-        and not promise.worthwhile
-        and seen
-        and len(campaign.rows) >= MODES_BEFORE_STOPPING
-    ):
+    if promise is not None and not promise.worthwhile and seen and len(known.rows) >= MODES_BEFORE_STOPPING:
         return Decision([], f"Stopped early. {promise}.")
-    return Decision(chosen(campaign, count, seed, sweep.options.get("aim", "all")), str(promise or ""))
+    return Decision(chosen(known, count, seed, sweep.options.get("aim", "all")), str(promise or ""))
 
 
 @transaction.atomic
@@ -113,7 +112,7 @@ def waits_for_choice(sweep: Sweep, seen: int) -> bool:
     return still_open and not waiting and sweep.runs.count() == seen
 
 
-def campaign_of(sweep: Sweep) -> Campaign:
+def known_of(sweep: Sweep) -> Known:
     """Modes that this sweep already tried in vain are not offered again. An emulated board learns from
     emulated runs only, and a real one from real ones."""
     board = sweep.device.device_model
@@ -124,7 +123,7 @@ def campaign_of(sweep: Sweep) -> Campaign:
     ranks = ranges.ranks(target.table.knobs[here])
     tried = np.array([ranges.rank(run.knobs) for run in sweep.runs.all() if run.knobs], dtype=np.int64)
     kept = np.setdiff1d(np.arange(ranges.mode_count), np.setdiff1d(tried, ranks))
-    return Campaign(
+    return Known(
         belief=belief_of(target),
         modes=ranges.all_modes()[kept],
         rows=np.searchsorted(kept, ranks),
@@ -139,23 +138,21 @@ def belief_of(target: Source) -> Belief:
     return belief_for(fitted, np.array(target.device_model.maximum, dtype=float), target.workload.kind)
 
 
-def next_batch(sweep: Sweep, seen: int, campaign: Campaign) -> int:
-    """Up to the next count at which an active campaign fits again, within what was asked and what is left."""
-    measured = len(campaign.rows)
+def next_batch(sweep: Sweep, seen: int, known: Known) -> int:
+    """Up to the next count at which an active sweep fits again, within what was asked and what is left."""
+    measured = len(known.rows)
     step = next((step for step in STEPS if step > measured), measured + STEPS[-1])
-    return min(step - measured, wanted(sweep) - seen, len(campaign.modes) - measured)
+    return min(step - measured, wanted(sweep) - seen, len(known.modes) - measured)
 
 
-def promise_of(campaign: Campaign, count: int, seed: int) -> Outlook | None:
+def promise_of(known: Known, count: int, seed: int) -> Outlook | None:
     """What the batch should bring; None before anything is measured."""
-    if not len(campaign.rows):
+    if not len(known.rows):
         return None
-    known = (campaign.rows, campaign.time_ms, campaign.power_mw)
-    return outlook(campaign.belief, campaign.modes, *known, count=count, seed=seed)
+    return outlook(known.belief, known.modes, *known.measured, count=count, seed=seed)
 
 
-def chosen(campaign: Campaign, count: int, seed: int, aim: Aim) -> list[Knobs]:
-    known = (campaign.rows, campaign.time_ms, campaign.power_mw)
-    aim = aim if len(campaign.rows) else "all"
-    rows = choose_next(campaign.belief, campaign.modes, *known, count, seed=seed, aim=aim)
-    return [Knobs(*mode) for mode in campaign.modes[rows].tolist()]
+def chosen(known: Known, count: int, seed: int, aim: Aim) -> list[Knobs]:
+    aim = aim if len(known.rows) else "all"
+    rows = choose_next(known.belief, known.modes, *known.measured, count, seed=seed, aim=aim)
+    return [Knobs(*mode) for mode in known.modes[rows].tolist()]

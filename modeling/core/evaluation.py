@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from modeling.core.active import MINIBATCHES
 from modeling.core.metrics import (
     BUDGETS_MW,
     BudgetScores,
@@ -23,7 +24,6 @@ from modeling.core.predictors.maxn import MaxnPredictor, maxn_row
 from modeling.core.sampling import STRATEGIES
 from modeling.core.verify import bolder, verified_pick
 
-MINIBATCHES = 40  # measured per mode, PowerTrain §2.5
 FIGURES = (
     "time_mape",
     "power_mape",

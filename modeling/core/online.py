@@ -5,7 +5,6 @@ gradient descent.
 A fourth keeps a power budget: it never knowingly exceeds it. `regret.py` compares all.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,9 +13,7 @@ from scipy.special import ndtri
 
 from modeling.core.pareto import BoolArray
 from modeling.core.prediction import FloatArray, IntArray, NotFitted, Prediction
-
-# Measured rows (repeats allowed), their time_ms and power_mw in; what is then believed of all modes out.
-Believe = Callable[[IntArray, FloatArray, FloatArray], Prediction]
+from modeling.core.sampling import Believe
 
 RISK = 0.05  # the safe optimiser's accepted chance to exceed the budget in a mode not yet tried
 # Its margin is 1 + CAUTION / n times wider after n modes: a belief from one or two is overconfident.

@@ -13,7 +13,6 @@ import numpy as np
 
 from modeling.core.evaluate import read_measured
 from modeling.core.online import (
-    Believe,
     Cost,
     FullSweep,
     GradientDescent,
@@ -24,7 +23,7 @@ from modeling.core.online import (
 from modeling.core.prediction import FloatArray, IntArray, Measured, Prediction, relative
 from modeling.core.predictors.roofline import RooflinePredictor
 from modeling.core.roofline.corpus import CorpusFit
-from modeling.core.sampling import Measure
+from modeling.core.sampling import Believe, Measure
 
 LAST = 10  # intervals whose mean regret says what an optimiser ends at
 

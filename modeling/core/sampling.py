@@ -6,7 +6,15 @@ from functools import lru_cache
 import numpy as np
 
 from modeling.core.active import choose_next
-from modeling.core.prediction import KNOB_COLUMNS, FloatArray, IntArray, Measured, present, relative
+from modeling.core.prediction import (
+    KNOB_COLUMNS,
+    FloatArray,
+    IntArray,
+    Measured,
+    Prediction,
+    present,
+    relative,
+)
 from modeling.core.roofline.belief import Belief, belief_for
 from modeling.core.roofline.corpus import CorpusFit, fit_corpus
 from modeling.core.roofline.formula import settings
@@ -14,10 +22,12 @@ from modeling.core.roofline.residual import features
 
 # Rows of the modes in, their measured time_ms and power_mw out: a board, or a table in its place.
 Measure = Callable[[IntArray], tuple[FloatArray, FloatArray]]
+# Measured rows (repeats allowed), their time_ms and power_mw in; what is then believed of all modes out.
+Believe = Callable[[IntArray, FloatArray, FloatArray], Prediction]
 # knobs of all modes, how many to choose, references, seed, and a way to measure while choosing -> rows.
 Strategy = Callable[[IntArray, int, Sequence[Measured], int, Measure], IntArray]
 
-# After so many modes an active campaign fits again before it chooses more.
+# After so many modes an active sweep fits again before it chooses more.
 STEPS = (3, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 
 # cores, CPU, GPU, memory over their maxima (8, 2265, 1377, 2133 MHz) of AGX Xavier, where they were found.

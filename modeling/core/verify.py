@@ -1,17 +1,14 @@
 """Verified picks: measure the mode chosen, learn from it, choose again."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from modeling.core.objectives import Objective
 from modeling.core.planner import Budget, choose, with_measured
-from modeling.core.prediction import FloatArray, IntArray, Prediction, has_minibatch
-from modeling.core.sampling import Measure
+from modeling.core.prediction import IntArray, Prediction, has_minibatch
+from modeling.core.sampling import Believe, Measure
 
-# Measured rows, their time_ms and power_mw in; what is then believed of all modes out.
-Believe = Callable[[IntArray, FloatArray, FloatArray], Prediction]
 TRIES = 3
 # A pick that will be measured may be bolder than one that will be trusted: one sd of margin.
 RISK = 0.16

@@ -160,10 +160,11 @@ def _log(x: Dual) -> Dual:
 def log_power(phi: FloatArray, at: Settings, parts: TimeParts, differentiate: bool = False) -> Dual:
     """ln W for phi (members, 12) in the order of POWER_PARAMETERS, given the time shares of the same members.
 
-    power = board + memory_idle m + vg (gpu_idle + gpu_busy s_gpu + gpu_compute s_compute)
-          + vc (core_idle c + core_busy s_core) + memory_active s_memory sqrt(m) + gpu_feeding s_memory
-          sqrt(vg)
-    with vg = g (1 + gpu_voltage g^3) and vc = u (1 + cpu_voltage u^2), i.e. f V(f)^2.
+    power = board + memory_idle m + vg (gpu_idle + F (gpu_busy s_gpu + gpu_compute s_compute))
+          + vc (core_idle c + core_busy s_core)
+          + F (memory_active s_memory sqrt(m) + gpu_feeding s_memory sqrt(vg))
+    with vg = g (1 + gpu_voltage g^3) and vc = u (1 + cpu_voltage u^2), i.e. f V(f)^2, and F the GPU's
+    filling to the power busy_filling.
     """
     named = dict(zip(POWER_PARAMETERS, parameters(phi, differentiate), strict=True))
     gpu = softplus(named["gpu_voltage"] + 3 * at.gpu_log) + at.gpu_log

@@ -192,13 +192,24 @@ def test_the_server_sees_how_a_run_goes(agent, sweep, nano):
     assert nano.status["reading"]["total_mw"] > 0
 
 
-def test_heartbeats_keep_their_distance(agent, sweep, line):
+def test_heartbeats_keep_their_distance(agent, sweep, nano, monkeypatch):
+    monkeypatch.setattr("profiling.agent.loop.HEARTBEAT_S", 3600)
     beat = Heartbeat(agent, agent.client.claim()["id"])
     beat(Progress("measuring", 7, 3, None))
-    line.cut = True
     beat(Progress("measuring", 8, 3, None))
+    nano.refresh_from_db()
+    assert nano.status["minibatches"] == 7
     beat._due_s = 0
     beat(Progress("measuring", 9, 3, None))
+    nano.refresh_from_db()
+    assert nano.status["minibatches"] == 9
+
+
+def test_a_server_that_is_away_stops_no_measurement(agent, sweep, line, caplog):
+    beat = Heartbeat(agent, agent.client.claim()["id"])
+    line.cut = True
+    beat(Progress("measuring", 7, 3, None))
+    assert "measuring on" in caplog.text
 
 
 def test_what_the_server_refuses_for_good_does_not_block_the_rest(agent, sweep):

@@ -46,7 +46,7 @@ def test_a_sweep_measures_high_modes_first(sweep):
 
 
 def test_runs_of_an_emulated_board_say_so(sweep):
-    assert all(run.emulated for run in sweep.runs.all())
+    assert [run.emulated for run in sweep.runs.all()] == [True, True]
 
 
 def test_runs_point_at_the_stored_power_mode(sweep):

@@ -78,9 +78,10 @@ def test_it_reports_each_minibatch_and_why_it_ended():
 
 
 def test_the_parts_of_a_minibatch_add_up():
-    for event in minibatches(events_of(*LENET, "--max-minibatches", "4")):
-        assert event["fetch_ms"] > 0
-        assert event["fetch_ms"] + event["compute_ms"] == pytest.approx(event["time_ms"], abs=0.5)
+    events = minibatches(events_of(*LENET, "--max-minibatches", "4"))
+    rests = [event["time_ms"] - event["fetch_ms"] - event["compute_ms"] for event in events]
+    assert all(event["fetch_ms"] > 0 for event in events)
+    assert -0.001 < min(rests) < 0.5  # a busy machine may come between the readings of one, not of each
 
 
 def test_training_on_real_digits_learns():

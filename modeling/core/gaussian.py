@@ -45,6 +45,7 @@ class GaussianProcess:
         self.prior = prior
 
     def fit(self, x: FloatArray, y: FloatArray) -> Self:
+        """x (n, d), y (n,): search the hyperparameters, then condition on the rows (R&W §5.4.1)."""
         mean, sd = self.prior.of_log(x.shape[1])
         centre = y.mean()
         found = minimize(

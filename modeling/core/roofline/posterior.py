@@ -58,6 +58,7 @@ class Linearised:
 
 
 def linearise(curve: Curve, observed: FloatArray, prior: ParameterPrior, theta: FloatArray) -> Linearised:
+    """Around theta (parameters,); observed (n,) in ln ms or ln W."""
     value, slope = curve(theta[None], np.zeros(1, dtype=int))
     gradient = slope[0].T
     deviation = observed - value[0] + gradient @ (theta - prior.mean)

@@ -4,7 +4,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 
 from frontend.browsing import Column
-from frontend.templatetags.lab import ago, mhz, of_run, or_dash
+from frontend.templatetags.lab import ago, mhz, or_dash
+from frontend.templatetags.runs import of_run
 from profiling.models import Run
 
 EMULATED = mark_safe(' <span class="tag emulated">emulated</span>')  # noqa: S308 - no foreign part

@@ -10,7 +10,6 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from frontend.correction_form import CORRECTION_LABELS
 from frontend.explore_form import REST
 from frontend.plan_extras_form import KNOB_LABELS
 from frontend.wording import in_words, plainly, significant
@@ -63,25 +62,6 @@ def ghz(khz: int) -> str:
 @register.filter
 def or_dash(value: Any, reason: str = "not known") -> Any:
     return unknown(reason) if value in (None, "") else value
-
-
-NOT_YET = {
-    "pending": "not measured yet",
-    "claimed": "being measured",
-    "failed": "the run failed",
-    "cancelled": "the run was cancelled",
-}
-
-
-@register.simple_tag
-def of_run(run: Any, field: str, thousand: bool = False) -> str:
-    """A number of a run, or a dash that says why it is not known."""
-    value = getattr(run, field)
-    if value is None:
-        return unknown(run.unknowns.get(field) or NOT_YET.get(run.state, ""))
-    if isinstance(value, int):
-        return f"{value:,}"
-    return significant(value / 1000 if thousand else value, 4)
 
 
 @register.simple_tag
@@ -142,52 +122,10 @@ def key(mapping: dict[str, Any], name: str) -> Any:
     return mapping.get(name, "")
 
 
-FLAGS = {
-    "throttled": "The board throttled while it was measured.",
-    "unstable": "Times or power did not settle.",
-    "short": "Fewer clean minibatches than wanted.",
-    "few_power_samples": "Fewer distinct power samples than wanted.",
-    "dvfs_on": "The board's governor chose the clocks.",
-    "hot": "Hotter than the ceiling.",
-}
-
-
-@register.filter
-def flags_in_words(run: Any) -> list[tuple[str, str]]:
-    """Each flag with what it means, in the agent's own words where it gave some."""
-    why = run.extra.get("why") or {}
-    return [(flag, why.get(flag) or FLAGS.get(flag, "")) for flag in run.flags]
-
-
 @register.filter
 def facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     """What a board told of itself, in words."""
     return [(in_words(name), unknown() if value is None else plainly(value)) for name, value in told.items()]
-
-
-SHOWN_ELSEWHERE = {
-    "why",
-    "window_start_s",
-    "window_end_s",
-    "untold",
-    "upload",
-    "file",
-    "member",
-    "sha256",
-    "line",
-}
-
-
-@register.filter
-def circumstances(run: Any) -> list[tuple[str, str]]:
-    """Provenance and what else the source told, in words; unknown with its reason."""
-    untold = run.provenance.get("untold") or {}
-    told = {**run.origin, **run.extra}
-    return [
-        (in_words(name), unknown(untold.get(name, "")) if value is None else plainly(value))
-        for name, value in told.items()
-        if name not in SHOWN_ELSEWHERE
-    ]
 
 
 @register.filter
@@ -266,27 +204,6 @@ def knob_label(name: str) -> str:
 @register.filter
 def rest_words(name: str) -> str:
     return REST[name]
-
-
-@register.filter
-def correction_label(name: str) -> str:
-    return CORRECTION_LABELS.get(name, "Measured at")
-
-
-@register.filter
-def told_value(value: Any) -> str:
-    """A value as it is stored, in words."""
-    if value is None:
-        return "unknown"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return (
-        f"{value:,}"
-        if isinstance(value, int)
-        else f"{value:,.6g}"
-        if isinstance(value, float)
-        else str(value)
-    )
 
 
 @register.filter

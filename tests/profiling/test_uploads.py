@@ -31,8 +31,7 @@ def send(eng: User, resnet: Workload, orin: DeviceModel) -> Any:
 @pytest.fixture
 def worked(send: Any) -> Any:
     def send_and_work(text: str, **more: Any) -> Upload:
-        upload, _ = send(text, **more)
-        return work(upload)
+        return work(send(text, **more)[0])
 
     return send_and_work
 

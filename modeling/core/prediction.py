@@ -5,7 +5,7 @@ from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -95,7 +95,7 @@ def has_minibatch(knobs: IntArray) -> bool:
 
 def log_interval(centre: FloatArray, log_sd: FloatArray, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
     """Lower and upper end of the central `level` interval of a log-normal quantity, in its own unit."""
-    spread = norm.ppf(0.5 + level / 2) * log_sd
+    spread = ndtri(0.5 + level / 2) * log_sd
     return centre * np.exp(-spread), centre * np.exp(spread)
 
 

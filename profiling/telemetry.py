@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+Channel: TypeAlias = (
+    FloatArray | pa.Array | Sequence[Any]
+)  # numbers, text as Arrow keeps it, or either as it comes
 TIME = "time_s"
 # Sensors step by far more than this, so nothing they said is lost: 1 µs of time, 0.01 in any other unit.
 STEP = 0.01
@@ -29,7 +32,7 @@ class Chunk(NamedTuple):
     parquet: bytes
 
 
-def pack(columns: Mapping[str, Sequence[Any]]) -> Chunk:
+def pack(columns: Mapping[str, Channel]) -> Chunk:
     """Columns of equal length, `time_s` ascending among them; None or NaN is unknown and stays so.
 
     Numbers are kept as multiples of STEP in delta-encoded integers, text as dictionaries.
@@ -55,7 +58,7 @@ def pack(columns: Mapping[str, Sequence[Any]]) -> Chunk:
     return Chunk(float(time_s[0]), float(time_s[-1]), len(time_s), list(columns), sink.getvalue())
 
 
-def check(columns: Mapping[str, Sequence[Any]]) -> None:
+def check(columns: Mapping[str, Channel]) -> None:
     if TIME not in columns or not len(columns[TIME]):
         raise TelemetryError(f"telemetry needs a column {TIME} with at least one row")
     lengths = {name: len(values) for name, values in columns.items()}
@@ -66,8 +69,10 @@ def check(columns: Mapping[str, Sequence[Any]]) -> None:
         raise TelemetryError(f"{TIME} must be finite and never go back")
 
 
-def column_array(name: str, values: Sequence[Any]) -> pa.Array:
-    if any(isinstance(value, str) for value in values):
+def column_array(name: str, values: Channel) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    if not isinstance(values, np.ndarray) and any(isinstance(value, str) for value in values):
         return pa.array([None if value is None else str(value) for value in values], pa.string())
     numbers = as_numbers(name, values)
     if np.any(np.isinf(numbers)):
@@ -79,8 +84,10 @@ def column_array(name: str, values: Sequence[Any]) -> pa.Array:
     return pa.array(steps.astype(np.int64), mask=unknown)
 
 
-def as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
+def as_numbers(name: str, values: FloatArray | Sequence[Any]) -> FloatArray:
     """Shape (n,), NaN for None. Raises TelemetryError where a value is no number."""
+    if isinstance(values, np.ndarray):
+        return values
     try:
         numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
     except (TypeError, ValueError, OverflowError) as error:

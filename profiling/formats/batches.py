@@ -88,3 +88,10 @@ def as_text(cells: pa.Array) -> pa.Array:
 def check_rows(rows: int, limits: Limits) -> None:
     if rows > limits.rows:
         raise FileTooLarge(f"the table has more than {limits.rows:,} rows; split it")
+
+
+def check_cells(rows: int, columns: int, limits: Limits) -> None:
+    if rows * columns > limits.log_cells:
+        raise FileTooLarge(
+            f"the log has more than {limits.log_cells // columns:,} rows of {columns} columns; split it"
+        )

@@ -197,7 +197,7 @@ def _record_lines(block: bytes, first_line: int, count: int) -> NDArray[np.int64
         return np.arange(first_line, first_line + count)
     text = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
-    open_quote = np.cumsum(text == ord('"'), dtype=np.uint8)[ends] & 1
+    open_quote = np.searchsorted(np.flatnonzero(text == ord('"')), ends) & 1
     closed = np.flatnonzero(open_quote == 0)
     starts = np.concatenate([[0], closed + 1])
     if open_quote[-1] or np.diff(starts).max() > MOST_LINES_IN_A_CELL:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from profiling.formats import csv_rows, jtop
+from profiling.formats.channels import Channels
 from profiling.formats.checks import FloatArray, to_numbers, why_no_number
 from profiling.formats.format import Options
 from profiling.formats.log import Log
@@ -158,18 +159,14 @@ def _read_telemetry(run: DreamlabRun, files: dict[str, Source], source: Source) 
         return
     log_time = log.columns["log_time_s"]
     fine = np.isfinite(log_time) & (log_time >= np.fmax.accumulate(log_time))
-    columns = {name: _where(values, fine) for name, values in log.columns.items() if name != "log_time_s"}
+    columns = {name: values for name, values in log.columns.where(fine).items() if name != "log_time_s"}
     columns["time_s"] = log_time[fine]
     for name, values in _clocks(run, files, log_time[fine]).items():
         columns[name] = values
-    run.telemetry = replace(log, columns=columns, lines=log.lines[fine], repeated=log.repeated[fine])
+    run.telemetry = replace(
+        log, columns=Channels(columns), lines=log.lines[fine], repeated=log.repeated[fine]
+    )
     _mean_power(run, columns, run.telemetry.repeated)
-
-
-def _where(values: Any, keep: NDArray[np.bool_]) -> Any:
-    if isinstance(values, np.ndarray):
-        return values[keep]
-    return [value for value, kept in zip(values, keep, strict=True) if kept]
 
 
 def _clocks(run: DreamlabRun, files: dict[str, Source], time_s: NDArray) -> dict[str, NDArray]:

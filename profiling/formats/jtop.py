@@ -5,17 +5,19 @@ jtop repeats its last row when asked faster than it measures; such rows are mark
 
 import datetime
 import re
-from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from profiling.formats import csv_rows
-from profiling.formats.batches import Batch, as_text
+from profiling.formats.batches import Batch, as_text, check_cells
+from profiling.formats.channels import Channel, Channels
 from profiling.formats.checks import to_numbers, why_no_number
 from profiling.formats.format import Format, Options
-from profiling.formats.log import ABSENT_C, Log
+from profiling.formats.log import ABSENT_C, Log, same_as_above
 from profiling.formats.problems import FormatError, ProblemList
 from profiling.formats.source import Source
 
@@ -31,6 +33,16 @@ NAMES = {
     "log_time": "log_time_s",
 }
 TOTAL = "jtop's own total: on AGX Orin it counts VDDQ_VDD2_1V8AO twice"
+NO_TIME = "is no time like 2024-06-09 22:14:02.125"
+EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001  (the log's own clock names no zone)
+
+
+class Rows(NamedTuple):
+    """Each row's line, its own clock in µs, and whether all of it can be read; (n,) each."""
+
+    lines: NDArray[np.int64]
+    at_us: NDArray[np.int64]
+    good: NDArray[np.bool_]
 
 
 def recognises(source: Source) -> bool:
@@ -41,30 +53,24 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Log:
     """A Log; its rows whose numbers cannot be read are problems, and dropped."""
-    rows = csv_rows.read_rows(source)
+    table = csv_rows.read_rows(source)
     problems, notes = ProblemList(source.limits.problems), ProblemList(source.limits.problems)
-    batches = list(rows.batches)
-    for batch in batches:
+    texts: set[str] = set()
+    told: list[Rows] = []
+    columns = Channels()
+    for batch in table.batches:
         problems.extend(batch.problems)
-    whole = _joined(rows.header, batches)
-    if not len(whole):
+        if len(batch):
+            texts = texts or TEXT | _mostly_words(batch)
+            told.append(_read(batch, texts, columns, problems))
+            check_cells(int(batch.lines[-1]), len(table.header), source.limits)
+    if not told:
         raise FormatError(f"{source.filename} holds no row of jtop's")
-    moments, good = _moments(whole, problems)
-    columns: dict[str, Any] = {}
-    for name in rows.header:
-        columns[column_name(name)], bad = _column(name, whole, problems)
-        good &= ~bad
     if "power_total_mw" in columns:
         notes.add(0, "power_total_mw", "", TOTAL)
-    return _log(whole, columns, moments, good, problems, notes)
-
-
-def _joined(header: tuple[str, ...], batches: list[Batch]) -> Batch:
-    columns = {
-        name: pa.chunked_array([batch.columns[name] for batch in batches], pa.string()).combine_chunks()
-        for name in header
-    }
-    return Batch(np.concatenate([np.zeros(0, dtype=np.int64), *(batch.lines for batch in batches)]), columns)
+    rows = Rows(*map(np.concatenate, zip(*told, strict=True)))
+    told.clear()
+    return _log(rows, columns, problems, notes)
 
 
 def column_name(name: str) -> str:
@@ -82,33 +88,51 @@ def column_name(name: str) -> str:
     return name
 
 
-def _column(name: str, batch: Batch, problems: ProblemList) -> tuple[Any, np.ndarray]:
-    """A column's values, and which of its cells are bad; a column that is mostly words stays text."""
+def _mostly_words(batch: Batch) -> set[str]:
+    """Columns that stay text, by the first rows of the file."""
+    return {name for name, cells in batch.columns.items() if to_numbers(cells).bad.mean() > 0.5}
+
+
+def _read(batch: Batch, texts: set[str], columns: Channels, problems: ProblemList) -> Rows:
+    """The batch's channels go to `columns`, by our names."""
+    at_us, good = _moments(batch, problems)
+    found: dict[str, Channel] = {}
+    for name, cells in batch.columns.items():
+        if name == "time":
+            continue
+        if name in texts:
+            text = as_text(cells)
+            found[column_name(name)] = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+        else:
+            found[column_name(name)], bad = _numbers(name, batch, problems)
+            good &= ~bad
+    columns.add(len(batch), found)
+    return Rows(batch.lines, at_us, good)
+
+
+def _numbers(name: str, batch: Batch, problems: ProblemList) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """A column's values (n,), and which of its cells are bad (n,)."""
     cells = batch.columns[name]
-    texts = as_text(cells).to_pylist()
-    nothing_bad = np.zeros(len(batch), dtype=bool)
-    if name in TEXT:
-        return [text or None for text in texts], nothing_bad
-    numbers = to_numbers(cells)
-    if numbers.bad.mean() > 0.5:
-        return [text or None for text in texts], nothing_bad
-    values = numbers.values
-    if name.startswith("Temp "):
-        values = np.where(values <= ABSENT_C, np.nan, values)
-    bad_texts = [texts[place] for place in np.flatnonzero(numbers.bad)]
-    problems.add_many(
-        batch.lines[numbers.bad], name, bad_texts, lambda place: why_no_number(bad_texts[place])
-    )
-    return values, numbers.bad
+    values, _, bad = to_numbers(cells)
+    if bad.any():
+        texts = as_text(cells).filter(pa.array(bad)).to_pylist()
+        problems.add_many(batch.lines[bad], name, texts, lambda place: why_no_number(texts[place]))
+    return np.where(values <= ABSENT_C, np.nan, values) if name.startswith("Temp ") else values, bad
 
 
-def _moments(batch: Batch, problems: ProblemList) -> tuple[list[datetime.datetime | None], np.ndarray]:
-    texts = batch.columns["time"].to_pylist()
-    moments = [_moment(text) for text in texts]
+def _moments(batch: Batch, problems: ProblemList) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Microseconds of the rows' own clock (n,), and which rows tell them (n,)."""
+    texts = as_text(batch.columns["time"])
+    try:
+        return np.asarray(texts.cast(pa.timestamp("us")).cast(pa.int64())), np.ones(len(batch), dtype=bool)
+    except pa.ArrowInvalid:
+        moments = [_moment(text) for text in texts.to_pylist()]
     good = np.array([moment is not None for moment in moments], dtype=bool)
     for place in np.flatnonzero(~good):
-        problems.add(batch.lines[place], "time", texts[place], "is no time like 2024-06-09 22:14:02.125")
-    return moments, good
+        problems.add(
+            batch.lines[place], "time", texts[place].as_py(), "is no time like 2024-06-09 22:14:02.125"
+        )
+    return np.array(moments, dtype="datetime64[us]").astype(np.int64), good
 
 
 def _moment(text: str) -> datetime.datetime | None:
@@ -118,57 +142,29 @@ def _moment(text: str) -> datetime.datetime | None:
         return None
 
 
-def _log(
-    batch: Batch,
-    columns: dict[str, Any],
-    moments: list[datetime.datetime | None],
-    good: np.ndarray,
-    problems: ProblemList,
-    notes: ProblemList,
-) -> Log:
-    places = np.flatnonzero(good)
-    first = next((moment for moment, fine in zip(moments, good, strict=True) if fine), None)
-    time_s = np.array([(moments[place] - first).total_seconds() for place in places])  # type: ignore[operator]
-    kept = {name: _take(values, places) for name, values in columns.items() if name != "time"}
-    lines = batch.lines[places]
-    back = np.flatnonzero(np.diff(time_s, prepend=time_s[:1]) < 0)
-    for place in back:
-        problems.add(lines[place], "time", "", "goes back in time")
-    repeated = _repeated({"time_s": time_s} | kept)
-    for place in np.flatnonzero(repeated):
-        notes.add(lines[place], "", "", f"repeats the sensor row of line {lines[place - 1]}")
-    forward = np.delete(np.arange(len(lines)), back)
+def _log(rows: Rows, columns: Channels, problems: ProblemList, notes: ProblemList) -> Log:
+    kept, lines, at_us = columns.where(rows.good), rows.lines[rows.good], rows.at_us[rows.good]
+    back = np.diff(at_us, prepend=at_us[:1]) < 0
+    problems.add_many(lines[back], "time", [""] * int(back.sum()), lambda _: "goes back in time")
+    first = int(at_us[0]) if len(at_us) else 0
+    kept.put("time_s", (at_us - first) / 1e6)
+    repeated = np.ones(len(lines), dtype=bool)
+    for name in kept.keys() - {"log_time_s"}:
+        repeated &= same_as_above(kept[name])
+    above = lines[np.flatnonzero(repeated) - 1]
+    why = "repeats the sensor row of line {}"
+    notes.add_many(lines[repeated], "", [""] * len(above), lambda place: why.format(above[place]))
     return Log(
         "jtop",
-        {name: _take(values, forward) for name, values in ({"time_s": time_s} | kept).items()},
-        lines[forward],
-        repeated[forward],
+        kept.where(~back),
+        lines[~back],
+        repeated[~back],
         problems.sorted(),
         len(problems),
         notes.sorted(),
-        len(batch),
-        first.isoformat() if first else None,
-        {},
+        len(rows.lines),
+        (EPOCH + datetime.timedelta(microseconds=first)).isoformat() if len(at_us) else None,
     )
-
-
-def _repeated(columns: dict[str, Any]) -> np.ndarray:
-    """Rows equal to the one above in all that jtop said, bool (n,); log_time is the writer's clock."""
-    count = len(columns["time_s"])
-    same = np.ones(count, dtype=bool)
-    same[:1] = False
-    for name, values in columns.items():
-        if name == "log_time_s":
-            continue
-        if isinstance(values, np.ndarray):
-            same[1:] &= (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
-        else:
-            same[1:] &= np.array([a == b for a, b in pairwise(values)], dtype=bool)
-    return same
-
-
-def _take(values: Any, places: np.ndarray) -> Any:
-    return values[places] if isinstance(values, np.ndarray) else [values[place] for place in places]
 
 
 FORMAT = Format("jtop", "jtop log", "log", recognises, read)

@@ -56,6 +56,7 @@ class Limits:
     expansion_from: int = 32 << 20
     line_bytes: int = 1 << 20
     rows: int = 5_000_000
+    log_cells: int = 50_000_000  # rows × columns of a log, which is one run and is held whole
     columns: int = 512
     files: int = 20_000  # in a zip or a folder
     problems: int = 10_000  # listed in full; those beyond are counted

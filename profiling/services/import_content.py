@@ -84,9 +84,9 @@ def _folders(upload: Upload, read: Runs) -> Iterator[int]:
 @transaction.atomic
 def _write_run(run: Run, chunks: list[Telemetry]) -> int:
     run.save(force_insert=True)
-    for chunk in chunks:
+    for chunk in chunks:  # one at a time, as a statement holds all that it stores
         chunk.run = run
-    Telemetry.objects.bulk_create(chunks)
+        chunk.save(force_insert=True)
     return 1
 
 
@@ -102,9 +102,8 @@ def _of_log(upload: Upload, log: Log) -> Content:
         "notes": [*notes, *log.notes],
         "provenance": _member(log),
     }
-    chunks = log_chunks(upload, log)
     if upload.run_id:
-        return Content(**shared, attached=chunks)
-    return Content(
-        **shared, write=lambda: (_write_run(run, chunks) for run in [log_run(upload, log)]), run_count=1
-    )
+        return Content(**shared, attached=log_chunks(upload, log))
+    # Now, so that the log itself need not be held until they are written.
+    run, chunks = log_run(upload, log), log_chunks(upload, log)
+    return Content(**shared, write=lambda: (_write_run(run, chunks) for _ in range(1)), run_count=1)

@@ -22,7 +22,7 @@ ANOTHERS = "Was it taken on another board?"
 
 
 def log_chunks(upload: Upload, log: Log) -> list[Telemetry]:
-    return [telemetry_of(upload, log.telemetry(), upload.filename)]
+    return [telemetry_of(upload, chunk, upload.filename, place) for place, chunk in enumerate(log.chunks())]
 
 
 def telemetry_of(upload: Upload, columns: dict[str, Any], name: str, sequence: int = 0) -> Telemetry:

@@ -36,12 +36,12 @@ def folder_facts(run: Run, measured: DreamlabRun) -> dict[str, Any]:
 
 def folder_telemetry(upload: Upload, run: Run, measured: DreamlabRun) -> list[Telemetry]:
     """The sensors in one chunk, each clean minibatch's end and times in a second, on the same clock."""
-    found = [measured.telemetry.telemetry() if measured.telemetry else {}, _minibatch_columns(measured)]
+    sensors: dict[str, Any] = measured.telemetry.telemetry() if measured.telemetry else {}
     try:
         return [
             telemetry_of(upload, columns, measured.folder, sequence)
-            for sequence, columns in enumerate(found)
-            if columns.get(TIME)
+            for sequence, columns in enumerate([sensors, _minibatch_columns(measured)])
+            if len(columns.get(TIME, ()))
         ]
     except InvalidInput as error:  # the run's own numbers are good, so it is kept without
         run.unknowns["telemetry"] = error.message

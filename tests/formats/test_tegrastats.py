@@ -101,7 +101,7 @@ def test_lines_without_a_time_say_so_until_told_the_interval(write):
     path = write("a.txt", f"{TX2}\n{TX2}\n")
     assert "time_s" in read(path).unknown
     assert read(path).telemetry() == {}
-    assert read(path, interval_s=0.5).telemetry()["time_s"] == [0, 0.5]
+    assert read(path, interval_s=0.5).telemetry()["time_s"].tolist() == [0, 0.5]
 
 
 def test_bad_lines_and_clocks_that_go_back_are_named(write):
@@ -116,7 +116,7 @@ def test_bad_lines_and_clocks_that_go_back_are_named(write):
 
 def test_unknown_cells_are_none_in_telemetry(write):
     log = read(write("a.txt", f"{ORIN}\n"))
-    assert log.telemetry()["temp_cv0_c"] == [None]
+    assert np.isnan(log.telemetry()["temp_cv0_c"]).all()
 
 
 def test_it_is_recognised_by_content(write):

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from profiling.errors import NotFound
 from profiling.models import ApiToken, Device, Run
+from profiling.permissions import has_role
 from profiling.serializers_agents import (
     ClaimedRunSerializer,
     ClaimSerializer,
@@ -34,11 +35,15 @@ from profiling.services.packages import package_for_device
 
 
 class DeviceTokenPermission(BasePermission):
-    """Only a token of scope `device`, and only for the board it was made for."""
+    """Only a token of scope `device`, only for the board it was made for, and only while its owner might make
+    one."""
+
+    message = "This needs a board's own token, of scope device, whose owner is an engineer."
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         token = request.auth
-        return isinstance(token, ApiToken) and "device" in token.scopes and token.device_id is not None
+        meant = isinstance(token, ApiToken) and "device" in token.scopes and token.device_id is not None
+        return meant and has_role(request.user, "engineer")
 
 
 class AgentView(APIView):

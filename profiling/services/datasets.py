@@ -10,7 +10,7 @@ from django.utils.text import slugify
 
 from profiling.errors import Conflict, Forbidden, InvalidInput
 from profiling.filter_fields import Filters
-from profiling.models import Dataset, DatasetRun, DatasetVersion, Run
+from profiling.models import Dataset, DatasetRun, DatasetVersion, Run, Upload
 from profiling.permissions import has_role
 from profiling.receiving import received
 from profiling.selectors.datasets import ADD, REMOVE, dataset_card, dataset_runs
@@ -92,10 +92,17 @@ def dataset_freeze(*, dataset: Dataset, user: User, notes: str = "") -> DatasetV
             version.save()
             for some in _batches(iter(ids)):
                 DatasetRun.objects.bulk_create(DatasetRun(version=version, run_id=pk) for pk in some)
+            _hold_uploads(version)
             if Run.objects.filter(memberships__version=version).count() != len(ids):
                 raise Conflict(f"Runs of {dataset} were taken away while it was frozen. Try again.")
             audit(Action.DATASET_FREEZE, dataset, user=user, version=version.number, sha256=file.sha256)
     return version
+
+
+def _hold_uploads(version: DatasetVersion) -> None:
+    """Whoever undoes one of them meanwhile waits, then finds it frozen. SQLite has one writer anyway."""
+    uploads = Run.everything.filter(memberships__version=version, upload__isnull=False).values("upload")
+    list(Upload.objects.filter(pk__in=uploads).select_for_update(no_key=True).values_list("pk", flat=True))
 
 
 def _check_freezable(dataset: Dataset, sha256: str, count: int, too_large: bool) -> None:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from profiling.errors import Conflict, InvalidInput
+from profiling.models import Invitation
 from profiling.permissions import check_role, role_of
 from profiling.services.audit import Action, audit
 from profiling.services.catalog import ROLES
@@ -38,16 +39,19 @@ def person_set_role(*, person: User, role: str, user: User) -> None:
     _check_not_last(person, role)
     before = role_of(person)
     _give_role(person, role)
+    if role != "admin":
+        _withdraw_invitations(person)
     audit(Action.PERSON_ROLE, person, user=user, before=before, after=role)
 
 
 @transaction.atomic
 def person_close(*, person: User, user: User) -> None:
-    """Sessions and tokens stop at once; what the person made stays theirs."""
+    """Sessions, tokens and the links of invitations stop at once; what the person made stays theirs."""
     check_role(user, "admin")
     _check_not_last(person, "")
     person.is_active = False
     person.save(update_fields=["is_active"])
+    _withdraw_invitations(person)
     audit(Action.PERSON_CLOSE, person, user=user)
 
 
@@ -86,6 +90,11 @@ def sessions_forget() -> None:
     """Those that have expired: the list that people see drops them by itself, the table does not."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+
+
+def _withdraw_invitations(person: User) -> None:
+    """One who may no longer invite could come in again by a link made before."""
+    Invitation.objects.filter(inviter=person, accepted=None, withdrawn=None).update(withdrawn=timezone.now())
 
 
 def _give_role(person: User, role: str) -> None:

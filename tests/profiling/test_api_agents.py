@@ -145,3 +145,10 @@ def test_telemetry_whose_times_are_no_numbers_is_refused_and_the_run_waits(agent
     answer = agent.post(f"/api/v1/agent/runs/{claimed['id']}/result/", told)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input")
     assert Run.objects.get(pk=claimed["id"]).state == Run.State.CLAIMED
+
+
+def test_a_boards_token_allows_no_more_than_its_owner_may(agent, eng):
+    eng.groups.clear()
+    answer = agent.post("/api/v1/agent/ping/")
+    assert answer.status_code == 403
+    assert "whose owner is an engineer" in answer.json()["detail"]

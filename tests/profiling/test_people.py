@@ -128,6 +128,15 @@ def test_a_closed_account_and_its_tokens_open_nothing(ada, eng, browser, api):
     assert api.get("/api/v1/runs/").status_code == 200
 
 
+@pytest.mark.parametrize("end", [person_close, lambda **who: person_set_role(role="viewer", **who)])
+def test_who_may_no_longer_invite_leaves_no_link_behind(ada, eng, end):
+    person_set_role(person=eng, role="admin", user=ada)
+    text = invite(eng, "admin")
+    end(person=eng, user=ada)
+    with pytest.raises(NotFound):
+        invitation_of(text)
+
+
 def test_sessions_that_ended_are_forgotten(eng, browser):
     browser.get("/")
     look_after_people()

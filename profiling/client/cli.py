@@ -29,9 +29,16 @@ errors = Console(stderr=True)
 
 def login(options: argparse.Namespace, lab: Lab | None = None) -> None:
     """Keep the address and the token, once the lab takes them."""
-    token = options.token or getpass.getpass(f"Token of {options.address} (made under /tokens/): ")
+    token = options.token or asked_token(options.address)
     (lab or Lab(options.address, token)).check()
     print(f"Logged in; the token is kept in {keep_key(options.address, token)}")
+
+
+def asked_token(address: str) -> str:
+    try:
+        return getpass.getpass(f"Token of {address} (made under /tokens/): ").strip()
+    except EOFError as error:
+        raise LabError("Nobody is there to type the token. Say --token, or set JETSONLAB_TOKEN.") from error
 
 
 def upload(options: argparse.Namespace, lab: Lab) -> None:
@@ -43,7 +50,7 @@ def upload(options: argparse.Namespace, lab: Lab) -> None:
         try:
             sent = _sent(lab, path, **pair, **about)
         except (LabRefused, OSError) as error:  # this file; the others may well come in
-            bad.append(f"{path.name}: {said(error)}")
+            bad.append(f"{path}: {said(error)}" if isinstance(error, LabError) else said(error))
             continue
         notes = len(sent.raw.get("notes") or [])
         print(f"{path.name}: {sent.state}, {imported(sent)}, {sent.problem_count} bad lines, {notes} notes")
@@ -137,6 +144,12 @@ def _filter(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs")
+    return int(text)
+
+
 def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser("jetsonlab", description=__doc__)
     steps = whole.add_subparsers(dest="step", required=True)
@@ -157,7 +170,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--emulated", action="store_true")
     made = step(runs)
     made.add_argument("filters", nargs="*", type=_filter)
-    made.add_argument("--limit", type=int, default=20)
+    made.add_argument("--limit", type=_count, default=20)
     made.add_argument("--json", action="store_true")
     made = step(predict, "workload", "device_model")
     made.add_argument("--method")
@@ -180,7 +193,7 @@ def main(arguments: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     try:
         options.do(options, lab if lab or options.do is login else Lab())
     except (LabError, OSError) as error:
-        errors.print(said(error), style="red", markup=False, highlight=False)
+        errors.print(said(error), style="red", markup=False, highlight=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
         errors.print("Broken off. The same command again goes on, or finds what is there.")

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from pathlib import Path
 
 import httpx
 import pandas as pd
@@ -12,6 +13,7 @@ from jetsonlab.wsgi import application
 from profiling.client import Lab, LabAway, LabRefused
 from profiling.client.cli import main
 from profiling.client.keys import find_key, keep_key
+from profiling.client.wire import in_words
 from profiling.errors import InvalidInput
 from profiling.models import ApiToken, Run, Upload
 from profiling.services.imports import upload_work
@@ -173,6 +175,72 @@ def test_a_lab_that_stays_away_is_named(lab, line):
     assert line.asked == 6
 
 
+def test_a_busy_lab_is_asked_again_for_an_export_too(lab, line, slept, tmp_path):
+    line.cut, line.busy = 1, 1
+    assert lab.export(tmp_path / "runs.csv") > 0
+    assert slept == [0.5, 7]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (
+            httpx.Response(200, html="<h1>Welcome to the hotel</h1>"),
+            "is no jetsonlab: it answers with text/html",
+        ),
+        (httpx.Response(301, headers={"Location": "https://lab/api/"}), "leads to https://lab/api/"),
+        (httpx.Response(502, html="bad gateway"), "answers 502"),
+    ],
+)
+def test_what_is_no_lab_is_told_in_words(answer, says, capsys):
+    lab = Lab(SERVER, "jl_x", transport=httpx.MockTransport(lambda _: answer), sleep=lambda _: None)
+    assert main(["runs"], lab) == 1
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("token", ["jl_é", "jl_a\nb"])
+def test_what_is_no_token_is_not_sent(monkeypatch, tmp_path, token, capsys):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["login", SERVER, "--token", token]) == 1
+    assert "token" in capsys.readouterr().err
+
+
+def test_a_login_that_nobody_types_is_told_in_words(monkeypatch, capsys):
+    def nobody(_):
+        raise EOFError
+
+    monkeypatch.setattr("getpass.getpass", nobody)
+    assert main(["login", SERVER]) == 1
+    assert "--token" in capsys.readouterr().err
+
+
+def test_a_number_that_json_does_not_know_is_told_in_words(lab, capsys):
+    assert main(["plan", "resnet", "orin-mini", "--power-mw", "nan"], lab) == 1
+    assert "JSON" in capsys.readouterr().err
+
+
+def test_faults_are_told_in_words(lab, capsys):
+    assert main(["runs", "cores=many"], lab) == 1
+    assert "cores: Enter a number." in capsys.readouterr().err
+    assert in_words([{"line": 2, "column": "cores", "value": "x", "reason": "is no number"}]) == (
+        "line 2 cores = 'x' is no number"
+    )
+
+
+def test_a_full_disk_keeps_the_old_login(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = keep_key(SERVER, "jl_old")
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        keep_key(SERVER, "jl_new")
+    assert json.loads(path.read_bytes())["token"] == "jl_old"
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def full_disk(*_, **__):
+    raise OSError(28, "No space left on device")
+
+
 def test_a_refusal_is_not_asked_again(lab, line):
     with pytest.raises(LabRefused, match="No such filter"):
         list(lab.runs(speling=1))
@@ -239,7 +307,8 @@ def test_a_login_is_kept_for_its_owner_alone(lab, capsys):
 
 
 @pytest.mark.parametrize(
-    ("server", "says"), [(None, "Which lab"), ("lab", "starts with"), (SERVER, "No token")]
+    ("server", "says"),
+    [(None, "Which lab"), ("lab", "looks like"), ("http://lab:port", "looks like"), (SERVER, "No token")],
 )
 def test_what_is_missing_is_said(monkeypatch, tmp_path, server, says):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

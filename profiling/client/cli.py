@@ -4,6 +4,7 @@ import argparse
 import csv
 import getpass
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -192,6 +193,8 @@ def main(arguments: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         options.filters = {name: [v for each, v in options.filters if each == name] for name in names}
     try:
         options.do(options, lab if lab or options.do is login else Lab())
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (LabError, OSError) as error:
         errors.print(said(error), style="red", markup=False, highlight=False, soft_wrap=True)
         return 1

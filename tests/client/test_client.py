@@ -2,6 +2,7 @@
 
 import json
 import stat
+import tomllib
 from pathlib import Path
 
 import httpx
@@ -324,6 +325,14 @@ def test_another_labs_token_is_never_sent(monkeypatch, tmp_path):
     keep_key("https://ours.example", "jl_ours")
     with pytest.raises(InvalidInput, match="No token"):
         find_key("https://theirs.example")
+
+
+def test_who_installs_the_client_gets_its_types():
+    """Without the marker, in the package and in what is installed of it, mypy takes all for Any."""
+    root = Path(profiling.__file__).parent
+    assert (root / "py.typed").exists()
+    installed = tomllib.loads((root.parent / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert "py.typed" in installed["package-data"]["*"]
 
 
 def test_the_example_in_the_package_works_as_written(lab, path, monkeypatch):

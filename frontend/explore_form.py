@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django import forms
@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from frontend.plan_extras_form import KNOB_LABELS, QUANTITY_LABELS
-from profiling.knobs import Knobs
+from profiling.knobs import KNOB_NAMES, Knobs
 from profiling.models import Run
 from profiling.selectors.exploring import Group, Sample, coverage, left_out_of_fitting, run_groups, run_sample
 from profiling.selectors.heat import USUAL_HEAT, heat_map
@@ -25,6 +25,16 @@ from profiling.variability import (
     outliers,
     repeat_departures,
 )
+
+
+class Hold(NamedTuple):
+    """A knob that the other plots and the map may be held at. options: value in the address, words."""
+
+    name: str
+    label: str
+    chosen: str
+    options: list[tuple[str, str]]
+
 
 REST = {"min": "where it is least", "mean": "on average", "max": "where it is largest"}
 OWN = ("group", *USUAL_HEAT)
@@ -49,6 +59,10 @@ class ExploreForm(forms.Form):
         return self.cleaned_data
 
 
+def knob_words(name: str, step: int) -> str:
+    return str(step) if name == "cores" else f"{step / 1000:,.10g} MHz"
+
+
 def group_words(group: Group) -> str:
     kind = "emulated" if group.emulated else "measured"
     place = f"{group.board}, {group.device_model}" if group.board else group.device_model
@@ -59,7 +73,7 @@ class Explored:
     """The answers for one group of the runs asked for; each is worked out when it is looked at."""
 
     def __init__(self, runs: QuerySet[Run], asked: QueryDict) -> None:
-        self.runs, self.groups = runs, run_groups(runs)
+        self.runs, self.asked, self.groups = runs, asked, run_groups(runs)
         wanted = asked.get("group", "")
         # Filters were changed and left nothing of the group looked at before.
         self.gone = wanted if all(group.key != wanted for group in self.groups) else ""
@@ -75,6 +89,20 @@ class Explored:
     @property
     def quantity(self) -> str:
         return str(self.form.cleaned_data["value"])
+
+    @property
+    def holds(self) -> list[Hold]:
+        """Of the knobs that are on no axis, and of those held already."""
+        if not self.valid:
+            return []
+        axes = [self.form.cleaned_data[name] for name in ("x", "y")]
+        return [self._hold(name) for name in KNOB_NAMES if name not in axes or self.asked.get(name)]
+
+    def _hold(self, name: str) -> Hold:
+        legal = {str(step): knob_words(name, step) for step in getattr(self.group.device_model, name)}
+        now = self.asked.get(name, "")
+        found = legal if now in ("", *legal) else {now: now, **legal}
+        return Hold(name, KNOB_LABELS[name], now, [*found.items()])
 
     @property
     def role(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from frontend.browsing import Chip, Facet, address, facet_chips
+from frontend.browsing import Chip, Facet, address, facet_chips, hidden_fields
 from profiling.filter_fields import Filters, filters_in, query_of
 from profiling.filters import RunApiFilter
 from profiling.knobs import KNOB_NAMES
@@ -131,7 +131,16 @@ def form_context(asked: QueryDict, chosen: RunApiFilter, counts: Mapping[str, An
         "ranges": ranges,
         "open_ranges": any(each["low"] or each["high"] for each in ranges),
         "chips": chips(asked, facets),
+        "unseen": hidden_fields(asked, set(asked) - set(unseen_filters(asked))),
         "faults": faults(chosen),
+    }
+
+
+def unseen_filters(asked: QueryDict) -> dict[str, str | list[str]]:
+    """What filters and has no field of its own on the page."""
+    ends = {f"{name}__{end}" for name in RANGE_LABELS for end in ("gte", "lte")}
+    return {
+        name: value for name, value in filters_asked(asked).items() if name not in {*FACETS, "search", *ends}
     }
 
 

@@ -32,7 +32,7 @@ def explore_page(request: HttpRequest) -> HttpResponse:
         "browse": Browse(request, "Explore", SavedView.Page.EXPLORE, (), "", [*RUN_FILTERS, *OWN]),
         "seen": seen,
         "kept": [(name, request.GET[name]) for name in OWN if request.GET.get(name)],
-        "kept_filters": hidden_fields(request.GET, [*OWN]),
+        "kept_filters": hidden_fields(request.GET, [*OWN, *(hold.name for hold in seen.holds)]),
         "without_flags": address(request.GET, flagged="false"),
         **form_context(request.GET, chosen, counts),
         **(_figures(seen) if seen.valid and len(seen.sample) else {}),

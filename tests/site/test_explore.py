@@ -66,6 +66,34 @@ def test_the_map_is_that_of_the_api(browser, api, runs):
     assert [float(row["max_time_ms"]) for row in table(browser, "map", **asked)] == sum(heat["z"], [])
 
 
+def test_a_knob_is_held_at_one_of_its_values_by_one_choice(browser, api, runs):
+    page = browser.get(URL, {"x": "gpu_khz", "y": "cpu_khz"})
+    holds = {hold.name: hold for hold in page.context["seen"].holds}
+    assert holds["cores"].options == [("2", "2"), ("4", "4"), ("6", "6")]
+    assert holds["mem_khz"].options == [("665600", "665.6 MHz"), ("3199000", "3,199 MHz")]
+    asked = {"x": "gpu_khz", "y": "cpu_khz", "cores": "4", "mem_khz": "665600"}
+    held = api.get("/api/v1/runs/heat/", asked).json()
+    assert [float(row["min_time_ms"]) for row in table(browser, "map", **asked)] == sum(held["z"], [])
+    page = browser.get(URL, asked).content.decode()
+    assert '<option value="665600" selected>665.6 MHz</option>' in page
+    assert 'aria-label="Take away Cores = 4"' in page
+
+
+def test_a_knob_held_on_an_axis_or_off_the_grid_can_be_let_go(browser, runs):
+    holds = browser.get(URL, {"x": "cores", "cores": "4"}).context["seen"].holds
+    assert [(hold.name, hold.chosen) for hold in holds] == [("cores", "4"), ("gpu_khz", ""), ("mem_khz", "")]
+    Run.objects.filter(cores=4).update(cores=5)
+    (hold, *_) = browser.get(URL, {"cores": "5"}).context["seen"].holds
+    assert (hold.chosen, hold.options[0]) == ("5", ("5", "5"))
+
+
+def test_filters_without_a_field_of_their_own_outlive_the_next_choice(browser, runs):
+    page = browser.get("/runs/", {"cores": "4", "flagged": "false"}).content.decode()
+    form = page[page.index('<form class="stack"') : page.index("</form>", page.index('<form class="stack"'))]
+    assert '<input type="hidden" name="cores" value="4">' in form
+    assert 'type="hidden" name="flagged"' not in form
+
+
 def test_curves_hold_the_other_knobs(browser, runs):
     cores = [row for row in table(browser, "curves") if row["varied"] == "cores"]
     assert [row["cores"] for row in cores] == ["2", "4", "6"]

@@ -8,8 +8,8 @@ from django.http import QueryDict
 
 from frontend.browsing import Chip, Facet, address, facet_chips, hidden_fields
 from profiling.filter_fields import Filters, filters_in, query_of
-from profiling.filters import RunApiFilter
 from profiling.knobs import KNOB_NAMES
+from profiling.run_filters import RunApiFilter
 from profiling.selectors.facets import FACETS, run_facets
 from profiling.selectors.runs import run_list
 
@@ -42,6 +42,8 @@ RANGE_LABELS = {
     "created": "Stored",
     "measured_at": "Measured",
 }
+# What the panel offers; datasets are not counted, since a run may be in any number of them.
+PANEL = (*FACETS, "dataset")
 DATES = ("created", "measured_at")
 DATE_FILTERS = {f"{name}__{end}" for name in DATES for end in ("gte", "lte")}
 RUN_FILTERS = tuple(RunApiFilter.base_filters)
@@ -75,7 +77,7 @@ def counted(chosen: RunApiFilter) -> dict[str, Any]:
 
 def facets_of(chosen: RunApiFilter, counts: Mapping[str, Any] | None) -> list[Facet]:
     """Once counted, only choices that would leave something."""
-    facets, now = [], chosen.chosen(FACETS)
+    facets, now = [], chosen.chosen(PANEL)
     for name, label in FACET_LABELS.items():
         taken, found = now.get(name, []), counts["facets"][name] if counts else None
         options = [
@@ -84,7 +86,8 @@ def facets_of(chosen: RunApiFilter, counts: Mapping[str, Any] | None) -> list[Fa
             if found is None or value in found or value in taken
         ]
         facets.append(Facet(name, label, taken, options))
-    return facets
+    datasets = [(value, title, None) for value, title in _choices(chosen, "dataset")]
+    return facets + ([Facet("dataset", "Dataset", now.get("dataset", []), datasets)] if datasets else [])
 
 
 def _choices(chosen: RunApiFilter, name: str) -> list[tuple[str, str]]:
@@ -140,13 +143,13 @@ def unseen_filters(asked: QueryDict) -> dict[str, str | list[str]]:
     """What filters and has no field of its own on the page."""
     ends = {f"{name}__{end}" for name in RANGE_LABELS for end in ("gte", "lte")}
     return {
-        name: value for name, value in filters_asked(asked).items() if name not in {*FACETS, "search", *ends}
+        name: value for name, value in filters_asked(asked).items() if name not in {*PANEL, "search", *ends}
     }
 
 
 def chips(asked: QueryDict, facets: Sequence[Facet]) -> list[Chip]:
     """What filters: its words, and the address without it."""
-    plain = {name: value for name, value in filters_asked(asked).items() if name not in (*FACETS, "search")}
+    plain = {name: value for name, value in filters_asked(asked).items() if name not in (*PANEL, "search")}
     return [
         *facet_chips(asked, facets),
         *(Chip(f"{_words(name)} {value}", address(asked, **{name: None})) for name, value in plain.items()),

@@ -16,7 +16,8 @@ from profiling.api_sweeps import person
 from profiling.filters import DatasetFilter
 from profiling.models import Dataset, DatasetVersion
 from profiling.renderers import CsvRenderer
-from profiling.selectors.datasets import ADD, REMOVE, dataset_list, version_list
+from profiling.run_filters import ADD, REMOVE
+from profiling.selectors.datasets import dataset_list, version_list
 from profiling.services.datasets import MOST_STEPS, dataset_create, dataset_freeze, dataset_update
 from profiling.strict import Strict
 

@@ -13,11 +13,11 @@ from rest_framework.response import Response
 
 from profiling.api_sweeps import person
 from profiling.filter_fields import filters_in
-from profiling.filters import RunApiFilter, RunExportFilter, RunHeatFilter
 from profiling.idempotency import idempotency_key, key_parameter
 from profiling.models import Run
 from profiling.pagination import rows_of
 from profiling.renderers import CsvRenderer, ParquetRenderer
+from profiling.run_filters import RunApiFilter, RunExportFilter, RunHeatFilter
 from profiling.selectors.exports import Export
 from profiling.selectors.facets import FACETS, run_facets
 from profiling.selectors.heat import USUAL_HEAT, heat_map

@@ -8,7 +8,7 @@ import django_filters as filters
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import EMPTY_VALUES, slug_re
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
@@ -163,19 +163,22 @@ class SlugsField(SeveralField):
     def __init__(self, *, queryset: QuerySet[Any], to_field_name: str, **about: Any) -> None:
         super().__init__(**about)
         self.queryset, self.key = queryset, to_field_name
-        self.found: dict[str, Model] = {}
+        self.found: dict[str, Any] = {}
 
     @property
     def choices(self) -> list[tuple[str, str]]:
         return [(getattr(each, self.key), str(each)) for each in self.queryset.all()]
 
     def clean(self, value: Any) -> list[Any]:
-        """Looked up all at once."""
-        slugs = [each for each in value or () if slug_re.match(str(each))]
-        self.found = self.queryset.in_bulk(slugs, field_name=self.key) if slugs else {}
+        self.found = self.look_up([str(each) for each in value or ()])
         return super().clean(value)
 
-    def one(self, value: Any) -> Model:
+    def look_up(self, values: Collection[str]) -> dict[str, Any]:
+        """All at once."""
+        slugs = [each for each in values if slug_re.match(each)]
+        return self.queryset.in_bulk(slugs, field_name=self.key) if slugs else {}
+
+    def one(self, value: Any) -> Any:
         if value not in self.found:
             raise ValidationError(f"Select a valid choice. {value} is not one of the available choices.")
         return self.found[value]

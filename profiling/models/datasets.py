@@ -56,6 +56,11 @@ class DatasetVersion(models.Model):
     def __str__(self) -> str:
         return f"{self.dataset_id} v{self.number}"
 
+    @property
+    def slug(self) -> str:
+        """As filters name it."""
+        return f"{self.dataset.slug}~{self.number}"
+
 
 class DatasetRun(models.Model):
     """A run some version holds, so that its upload cannot be undone under it."""

@@ -1,17 +1,12 @@
 from collections import Counter
 from typing import Any
 
-from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 
-from profiling.errors import InvalidInput
-from profiling.filter_fields import Filters
-from profiling.filters import RunApiFilter
 from profiling.flags import flags_in
 from profiling.models import Dataset, DatasetVersion, Run
+from profiling.run_filters import dataset_runs
 from profiling.selectors.exports import Export
-from profiling.selectors.runs import run_list
-
-ADD, REMOVE = "add", "remove"
 
 
 def dataset_list() -> QuerySet[Dataset]:
@@ -27,34 +22,6 @@ def dataset_list() -> QuerySet[Dataset]:
 
 def version_list(dataset: Dataset) -> QuerySet[DatasetVersion]:
     return dataset.versions.select_related("dataset", "author").order_by("-number")
-
-
-def dataset_runs(dataset: Dataset) -> QuerySet[Run]:
-    """The complete runs its filters leave now, and its steps added or removed in turn. InvalidInput for
-    filters that make no sense."""
-    complete = run_list().filter(state=Run.State.COMPLETE)
-    chosen = _matching(dataset, dataset.filters, complete)
-    for step in dataset.steps:
-        some = _keys(_matching(dataset, step["filters"], complete))
-        if step["take"] == REMOVE:
-            chosen = chosen.exclude(pk__in=some)
-        else:
-            chosen = complete.filter(Q(pk__in=_keys(chosen)) | Q(pk__in=some))
-    return chosen
-
-
-def _matching(dataset: Dataset, filters: Filters, runs: QuerySet[Run]) -> QuerySet[Run]:
-    chosen = RunApiFilter(filters, runs)
-    faults: dict[str, Any] = {name: ["no such filter"] for name in set(filters) - set(chosen.filters)}
-    if not chosen.is_valid():
-        faults |= chosen.errors
-    if faults:
-        raise InvalidInput(f"The filters of {dataset.name} make no sense; see errors.", errors=faults)
-    return chosen.qs
-
-
-def _keys(runs: QuerySet[Run]) -> QuerySet[Run, Any]:
-    return runs.select_related(None).defer(None).order_by().values("pk")
 
 
 def dataset_holds(dataset: Dataset) -> list[dict[str, Any]]:

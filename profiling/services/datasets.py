@@ -13,7 +13,8 @@ from profiling.filter_fields import Filters
 from profiling.models import Dataset, DatasetRun, DatasetVersion, Run, Upload
 from profiling.permissions import has_role
 from profiling.receiving import received
-from profiling.selectors.datasets import ADD, REMOVE, dataset_card, dataset_runs
+from profiling.run_filters import ADD, REMOVE, dataset_runs
+from profiling.selectors.datasets import dataset_card
 from profiling.selectors.exports import Export
 from profiling.services.audit import Action, audit
 from profiling.services.checks import check_fields

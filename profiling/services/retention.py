@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from profiling.errors import InvalidInput, NotFound
 from profiling.models import Dataset, Run, Telemetry
-from profiling.selectors.datasets import dataset_runs
+from profiling.run_filters import dataset_runs
 from profiling.services.audit import Action, audit
 
 RUNS_AT_ONCE = 500

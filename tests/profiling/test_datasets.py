@@ -4,7 +4,8 @@ import pytest
 
 from profiling.errors import Conflict, Forbidden, InvalidInput
 from profiling.models import Dataset, DatasetRun, Run, Upload
-from profiling.selectors.datasets import dataset_holds, dataset_runs
+from profiling.run_filters import dataset_runs
+from profiling.selectors.datasets import dataset_holds
 from profiling.services.datasets import dataset_create, dataset_freeze, dataset_take, dataset_update
 from profiling.services.runs import run_correct
 from profiling.services.uploads import upload_undo
@@ -133,6 +134,62 @@ def test_filters_of_several_values_are_kept_and_frozen(api, runs):
 def test_several_values_that_make_no_sense_are_refused(api, runs, values):
     about = {"name": "Wrong", **ABOUT, "filters": {"flag": values}}
     assert api.post(URL, about, format="json").status_code == 400
+
+
+def listed(api, **asked):
+    answer = api.get("/api/v1/runs/", asked)
+    assert answer.status_code == 200, answer.content
+    return {run["id"] for run in answer.json()["results"]}
+
+
+def test_runs_are_filtered_by_what_a_dataset_holds_now(api, dataset, eng, runs):
+    assert listed(api, dataset="orin-modes") == {runs[0].pk, runs[1].pk}
+    assert listed(api, dataset="orin-modes", flag="hot") == {runs[0].pk}
+    dataset_take(dataset=dataset, user=eng, take="only", filters={"time_ms__lte": "60"})
+    assert listed(api, dataset="orin-modes") == {runs[1].pk}
+    dataset_take(dataset=dataset, user=eng, take="add", filters={"flag": ["hot", "short"]})
+    dataset_take(dataset=dataset, user=eng, take="remove", filters={"time_ms__lte": "60"})
+    assert listed(api, dataset="orin-modes") == {runs[0].pk}
+    said = api.get("/api/v1/runs/facets/", {"dataset": "orin-modes"}).json()
+    assert (said["count"], said["facets"]["flag"]) == (1, {"hot": 1})
+
+
+def test_runs_are_filtered_by_a_frozen_version(api, dataset, eng, runs):
+    dataset_freeze(dataset=dataset, user=eng)
+    dataset_update(dataset=dataset, user=eng, filters={"time_ms__lte": "60"})
+    revision = run_correct(run=runs[0], user=eng, reason="typo", changes={"time_ms": 90.0})
+    assert listed(api, dataset="orin-modes") == {runs[1].pk}
+    assert listed(api, dataset="orin-modes~1") == {runs[1].pk}
+    both = ["complete", "superseded"]
+    assert listed(api, dataset="orin-modes~1", state=both) == {runs[0].pk, runs[1].pk}
+    assert listed(api, dataset=["orin-modes", "orin-modes~1"], time_ms__gte=60) == set()
+    assert revision.pk not in listed(api, dataset=["orin-modes", "orin-modes~1"], state=both)
+
+
+@pytest.mark.parametrize("wanted", ["nothing", "orin-modes~7", "orin-modes~", "orin-modes~x", "~1", "\0"])
+def test_a_dataset_there_is_not_is_refused_and_named(api, dataset, wanted):
+    answer = api.get("/api/v1/runs/", {"dataset": ["orin-modes", wanted]})
+    assert answer.status_code == 400
+    assert f"{wanted} is not one of the available" in answer.json()["errors"]["dataset"][0]
+
+
+def test_a_dataset_may_hold_another_and_not_itself(api, dataset, eng, runs):
+    outer = dataset_create(
+        user=eng, name="Outer", filters={"dataset": "orin-modes", "flagged": "true"}, **ABOUT
+    )
+    assert listed(api, dataset="outer") == {runs[0].pk}
+    with pytest.raises(InvalidInput, match="orin-modes → outer → orin-modes"):
+        dataset_take(dataset=dataset, user=eng, take="add", filters={"dataset": "outer"})
+    with pytest.raises(InvalidInput, match="outer → outer"):
+        dataset_update(dataset=outer, user=eng, filters={"dataset": ["orin-modes", "outer"]})
+    Dataset.objects.filter(pk=dataset.pk).update(filters={"dataset": "outer"})
+    assert api.get("/api/v1/runs/", {"dataset": "outer"}).status_code == 400
+
+
+def test_what_is_revised_is_in_no_dataset_that_asks_for_it(api, dataset, eng, runs):
+    run_correct(run=runs[0], user=eng, reason="typo", changes={"time_ms": 90.0})
+    dataset_update(dataset=dataset, user=eng, filters={"state": "superseded"})
+    assert listed(api, dataset="orin-modes") == set()
 
 
 def test_what_it_holds_is_counted(dataset):

@@ -162,6 +162,28 @@ def test_a_version_tells_how_many_of_its_runs_were_corrected_since(browser, data
     assert "1 of its runs has been corrected since" in browser.get("/datasets/orin-modes/1/").content.decode()
 
 
+def test_a_dataset_leads_to_its_runs_and_their_plots(browser, dataset, runs):
+    page = browser.get("/datasets/orin-modes/").content.decode()
+    for address in ("/runs/", "/runs/explore/"):
+        assert f'href="{address}?dataset=orin-modes"' in page
+    answer = browser.get("/runs/?dataset=orin-modes&cores=4")
+    assert answer.context["browse"].items == [runs[1]]
+    said = answer.content.decode()
+    assert 'name="dataset" value="orin-modes" checked> <span>Orin modes</span>' in said
+    assert 'href="?cores=4" aria-label="Take away Dataset = Orin modes"' in said
+
+
+def test_a_version_leads_to_its_runs_as_they_were(browser, dataset, runs, eng):
+    browser.post("/datasets/orin-modes/freeze/")
+    run_correct(run=runs[0], user=eng, reason="a slow clock", changes={"time_ms": 3.0})
+    page = browser.get("/datasets/orin-modes/1/").content.decode()
+    address = "/runs/?dataset=orin-modes~1&amp;state=complete&amp;state=superseded"
+    assert f'href="{address}"' in page
+    answer = browser.get(address.replace("&amp;", "&"))
+    assert answer.context["browse"].items == [runs[1], runs[0]]
+    assert "Dataset = Orin modes, version 1" in answer.content.decode()
+
+
 def test_a_version_that_is_not_there_is_not_found(browser, dataset):
     assert browser.get("/datasets/orin-modes/7/").status_code == 404
 

@@ -1,20 +1,21 @@
 """Importing a CSV of a million lines against pandas.read_csv of it, and how the site answers meanwhile.
 
-    python -m bench.imports [--lines 1000000] [--json]
+    python -m bench.imports [--of runs|log] [--lines 1000000] [--json]
 
 Into a lab of its own, thrown away afterwards, or into the database that DATABASE_URL names. The import is all
 a worker does: recognise, check every line, resolve modes, write runs, show them. Meanwhile a page is asked
 for, and a row written, again and again. Memory: the worker's own, and with the pages of files it has mapped.
 
-The floor is what SQLite itself asks for as many rows: the seven numbers of each line, ready in Python,
-into a table without an index, a hundred a statement, in one transaction.
+A CSV of runs has a run a line; a CSV of jtop is the telemetry of one run, 28 channels wide.
+
+The floor, of runs only, is what SQLite itself asks for as many rows: the seven numbers of each line, ready in
+Python, into a table without an index, a hundred a statement, in one transaction.
 """
 
 import argparse
 import io
 import json
 import os
-import resource
 import sqlite3
 import statistics
 import subprocess
@@ -34,7 +35,7 @@ BOARD, WORKLOAD = "agx-orin", "bench-import"
 PAUSE_S = 0.05
 
 
-def write_csv(path: Path, lines: int) -> None:
+def write_runs(path: Path, lines: int) -> None:
     """Every mode some times over, told apart by a column, as a harness that repeats would write it."""
     import numpy as np
     import pandas as pd
@@ -49,6 +50,27 @@ def write_csv(path: Path, lines: int) -> None:
     table = {"cores": cores, "cpu_khz": cpu, "gpu_khz": gpu, "mem_khz": mem}
     table |= {"time_ms": time_ms.round(3), "power_mw": power_mw.round(1), "repeat": np.arange(lines)}
     pd.DataFrame(table).to_csv(path, index=False)
+
+
+def write_log(path: Path, lines: int) -> None:
+    """jtop's own CSV, a line a second."""
+    import numpy as np
+    import pandas as pd
+
+    draw = np.random.default_rng(1)
+    moments = pd.Timestamp("2026-01-02") + pd.to_timedelta(np.arange(lines), "s")
+    table: dict[str, Any] = {"time": moments.strftime("%Y-%m-%d %H:%M:%S.%f"), "uptime": moments - moments[0]}
+    table |= {"jetson_clocks": "ON", "nvp model": "MAXN"}
+    table |= {f"CPU{core}": draw.integers(0, 101, lines) for core in range(1, 13)}
+    table |= {"RAM": draw.random(lines).round(6), "EMC": draw.integers(0, 101, lines)}
+    table["GPU"] = draw.integers(0, 1001, lines) / 10
+    zones, rails = ("CPU", "GPU", "SOC0", "AO", "tj"), ("VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0", "TOT")
+    table |= {f"Temp {zone}": draw.integers(30_000, 70_000, lines) / 1000 for zone in zones}
+    table |= {f"Power {rail}": draw.integers(0, 20_000, lines) for rail in rails}
+    pd.DataFrame(table).to_csv(path, index=False)
+
+
+WRITERS = {"runs": write_runs, "log": write_log}
 
 
 def inventory() -> None:
@@ -87,8 +109,7 @@ def import_file(path: Path) -> dict[str, float]:
     took = {"import_s": time.perf_counter() - began, "import_cpu_s": time.process_time() - cpu}
     upload.refresh_from_db()
     assert upload.state == "done", (upload.state, upload.failure, upload.problems)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {**took, "rows": upload.rows_imported or 0, "peak_resident_mb": peak}
+    return {**took, "rows": upload.rows_imported or 0, "peak_resident_mb": memory_mb("self", "VmHWM")}
 
 
 def meanwhile(child: subprocess.Popen[str]) -> dict[str, float]:
@@ -105,7 +126,7 @@ def meanwhile(child: subprocess.Popen[str]) -> dict[str, float]:
 
     pages, writes, private = [], [], [0.0]
     while child.poll() is None:
-        private.append(private_mb(child.pid))
+        private.append(memory_mb(child.pid, "RssAnon"))
         pages.append(seconds(lambda: client.get("/api/v1/runs/?cores__gte=4")) * 1000)
         writes.append(seconds(write) * 1000)
         time.sleep(PAUSE_S)
@@ -115,13 +136,13 @@ def meanwhile(child: subprocess.Popen[str]) -> dict[str, float]:
     return found
 
 
-def private_mb(pid: int) -> float:
-    """What the process holds itself, without mapped files: 0 once it is gone."""
+def memory_mb(pid: object, of: str) -> float:
+    """As the kernel tells it, 0 once the process is gone. (getrusage's peak is partly that of its parent.)"""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except ProcessLookupError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("RssAnon")), 0.0)
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(of)), 0.0)
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -148,29 +169,31 @@ def floor_s(folder: Path, table: Any) -> tuple[float, float]:
         return time.perf_counter() - began, time.process_time() - cpu
 
 
-def compared(folder: Path, lines: int) -> dict[str, float]:
+def compared(folder: Path, of: str, lines: int) -> dict[str, float]:
     import pandas as pd
 
     inventory()
     path = folder / "bench.csv"
-    write_csv(path, lines)
+    WRITERS[of](path, lines)
     cpu, read_s = time.process_time(), statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
     cpu = (time.process_time() - cpu) / 3
     command = [sys.executable, "-m", "bench.imports", "--worker", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         answers = meanwhile(child)
         found = json.loads(child.stdout.read()) if child.stdout else {}
-    bare_s, bare_cpu_s = floor_s(folder, pd.read_csv(path))
+    bare = floor_s(folder, pd.read_csv(path)) if of == "runs" else None
     again_s = statistics.median(seconds(lambda: pd.read_csv(path)) for _ in range(3))
     pandas_s = (read_s + again_s) / 2
     times = {"times_pandas": found["import_s"] / pandas_s, "times_pandas_cpu": found["import_cpu_s"] / cpu}
-    times |= {"floor_s": bare_s, "floor_cpu_s": bare_cpu_s}
-    times["times_floor_cpu"] = found["import_cpu_s"] / bare_cpu_s
+    if bare:
+        times |= {"floor_s": bare[0], "floor_cpu_s": bare[1]}
+        times["times_floor_cpu"] = found["import_cpu_s"] / bare[1]
     return {"pandas_s": pandas_s, "pandas_cpu_s": cpu, **found, **times, **answers}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--of", choices=WRITERS, default="runs")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--worker", type=Path, help="only import this file, and say what it took")
@@ -185,7 +208,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jetsonlab.settings")
         os.environ["LOG_LEVEL"] = "ERROR"
         django.setup()
-        found = compared(Path(folder), asked.lines)
+        found = compared(Path(folder), asked.of, asked.lines)
     show(found, asked.json)
 
 

@@ -101,10 +101,21 @@ def step_of(name: str) -> float:
     return STEPS.get(f"_{name.rpartition('_')[2]}", STEP)
 
 
+class Packed:
+    """A chunk of bytes opened, to take single columns out of it. numeric: name → whether it holds numbers."""
+
+    def __init__(self, parquet: bytes) -> None:
+        self._file = pq.ParquetFile(io.BytesIO(parquet))
+        self.numeric = {field.name: pa.types.is_integer(field.type) for field in self._file.schema_arrow}
+
+    def __getitem__(self, name: str) -> Any:
+        return column_values(name, self._file.read([name], use_threads=False)[name])
+
+
 def unpack(parquet: bytes, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Columns by name: float arrays with NaN for unknown, or lists of text."""
-    table = pq.read_table(io.BytesIO(parquet), columns=None if names is None else list(names))
-    return {name: column_values(name, table[name]) for name in table.column_names}
+    packed = Packed(parquet)
+    return {name: packed[name] for name in (packed.numeric if names is None else names)}
 
 
 def column_values(name: str, column: pa.ChunkedArray) -> Any:

@@ -1,19 +1,27 @@
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from profiling.models import Run
-from profiling.telemetry import TIME, thinned, unpack
+from profiling.telemetry import TIME, Packed, thinned
 
 
 def run_telemetry(*, run: Run, points: int = 2000) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Each numeric channel of a run as (time_s, values), thinned to at most `points` without losing peaks."""
+    """Each numeric channel of a run as (time_s, values), thinned to at most `points` without losing peaks.
+
+    One channel is unpacked at a time: all of a long log would take gigabytes.
+    """
     while run.revises is not None and not run.telemetry.exists():  # a correction changes no sample
         run = run.revises
-    chunks = [unpack(bytes(chunk.parquet)) for chunk in run.telemetry.order_by("sequence")]
-    names = list(dict.fromkeys(name for chunk in chunks for name in chunk if name != TIME))
-    return {name: thinned(*channel(chunks, name), points) for name in names if numeric(chunks, name)}
+    chunks = [Packed(bytes(chunk.parquet)) for chunk in run.telemetry.order_by("sequence")]
+    times = {chunk: chunk[TIME] for chunk in chunks}
+    names = dict.fromkeys(name for chunk in chunks for name in chunk.numeric if name != TIME)
+    having = {name: [chunk for chunk in chunks if name in chunk.numeric] for name in names}
+    return {
+        name: thinned(*joined([(times[chunk], chunk[name]) for chunk in some]), points)
+        for name, some in having.items()
+        if all(chunk.numeric[name] for chunk in some)
+    }
 
 
 def telemetry_columns(*, run: Run, points: int) -> dict[str, dict[str, list[float | None]]]:
@@ -24,10 +32,6 @@ def telemetry_columns(*, run: Run, points: int) -> dict[str, dict[str, list[floa
     }
 
 
-def numeric(chunks: list[dict[str, Any]], name: str) -> bool:
-    return all(isinstance(chunk[name], np.ndarray) for chunk in chunks if name in chunk)
-
-
-def channel(chunks: list[dict[str, Any]], name: str) -> tuple[np.ndarray, np.ndarray]:
-    having = [chunk for chunk in chunks if name in chunk]
-    return np.concatenate([c[TIME] for c in having]), np.concatenate([c[name] for c in having])
+def joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    time_s, values = zip(*parts, strict=True)
+    return np.concatenate(time_s), np.concatenate(values)

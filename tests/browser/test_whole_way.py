@@ -162,6 +162,6 @@ def test_from_signing_in_to_a_verified_mode(
         for again in signed_in(site, chromium_browser, scheme, width):
             for name, address in (("4-plan", planned), ("6-verify", page.url)):
                 again.goto(address)
-                again.wait_for_timeout(500)
+                again.wait_for_load_state("networkidle")
                 no_barriers(again)
                 picture(again, f"way-{name}-{scheme}-{width}")

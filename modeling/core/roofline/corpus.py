@@ -125,7 +125,7 @@ def _pool(drafts: Sequence["_Draft"]) -> None:
 class _Draft:
     """One reference on its way into the corpus."""
 
-    def __init__(self, measured: Measured, rng: np.random.Generator):
+    def __init__(self, measured: Measured, rng: np.random.Generator) -> None:
         self.measured, self.rng = measured, rng
         self.at = settings(measured.knobs, measured.maximum)
         self.features = features(self.at)

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from rest_framework.test import APIClient
 
-from profiling.models import ApiToken, Device, DeviceModel, Workload
+from profiling.models import Device, DeviceModel, Workload
 from profiling.services.catalog import ROLES, device_model_seed
+from tests.tokens import EVERYTHING, program_with, token_of
 
 # The same examples each time, however slow the machine; `--hypothesis-profile=default` looks for others.
 hypothesis_settings.register_profile(
@@ -138,14 +139,4 @@ def browser(eng: User) -> Client:
 @pytest.fixture
 def api(eng: User) -> APIClient:
     """Eng's program, with a token of every scope but `device`."""
-    text = ApiToken.new_text()
-    ApiToken.objects.create(
-        user=eng,
-        name="tests",
-        prefix=text[:8],
-        digest=ApiToken.digest_of(text),
-        scopes=["read", "upload", "plan"],
-    )
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
-    return client
+    return program_with(token_of(eng, *EVERYTHING))

@@ -17,11 +17,12 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from jetsonlab.wsgi import application
-from profiling.models import ApiToken, Run, Upload
+from profiling.models import Run, Upload
 from profiling.services.datasets import dataset_create, dataset_freeze
 from profiling.services.devices import device_token_create
 from profiling.services.sweeps import sweep_request
 from profiling.services.transfers import transfer_begin
+from tests.tokens import EVERYTHING, token_of
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = 4
@@ -30,12 +31,7 @@ KNOBS = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
 
 @pytest.fixture
 def token(ada, board) -> dict[str, str]:
-    text = ApiToken.new_text()
-    scopes = ["read", "upload", "plan"]
-    ApiToken.objects.create(
-        user=ada, name="t", prefix=text[:8], digest=ApiToken.digest_of(text), scopes=scopes
-    )
-    return {"Authorization": f"Bearer {text}"}
+    return {"Authorization": f"Bearer {token_of(ada, *EVERYTHING)}"}
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from profiling.models import ApiToken, Device, DeviceModel, Run, Sweep
 from profiling.services.catalog import device_model_seed
 from profiling.services.sweeps import sweep_cancel, sweep_request
 from profiling.workloads.base import WorkloadFailed
+from tests.tokens import token_of
 
 NANO = next(entry for entry in device_model_entries() if entry["slug"] == "orin-nano-8gb")
 FAST = Knobs(6, 1_510_400, 624_750, 2_133_000)
@@ -49,16 +50,8 @@ def line():
 
 @pytest.fixture
 def agent(nano, eng, line, tmp_path):
-    text = ApiToken.new_text()
-    ApiToken.objects.create(
-        user=eng,
-        name="nano",
-        prefix=text[:8],
-        digest=ApiToken.digest_of(text),
-        scopes=["device"],
-        device=nano,
-    )
-    client = ServerClient("http://127.0.0.1", text, agent="a1", transport=line)
+    token = token_of(eng, "device", device=nano)
+    client = ServerClient("http://127.0.0.1", token, agent="a1", transport=line)
     return Agent(client, EmulatedBoard(NANO), Spool(tmp_path), emulated_workload)
 
 

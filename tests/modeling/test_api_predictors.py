@@ -2,13 +2,12 @@ import csv
 import io
 
 import pytest
-from rest_framework.test import APIClient
 
 from modeling.models import Predictor
 from modeling.services.predictors import predictor_request
 from modeling.tasks import fit_predictor
-from profiling.models import ApiToken
 from tests.modeling.conftest import FEW
+from tests.tokens import program_with, token_of
 
 URL = "/api/v1/predictors/"
 
@@ -49,26 +48,19 @@ def test_a_bad_field_is_named(api, resnet, orin, measure, wrong):
     assert list(reply.json()["errors"]) == list(wrong)
 
 
-def token_of(user, *scopes):
-    text = ApiToken.new_text()
-    ApiToken.objects.create(user=user, name="t", digest=ApiToken.digest_of(text), scopes=list(scopes))
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
-    return client
-
-
 def test_a_token_to_read_may_not_fit(eng, resnet, orin):
-    reply = token_of(eng, "read").post(URL, {"workload": "resnet", "device_model": "orin-mini"})
+    reply = program_with(token_of(eng, "read")).post(URL, {"workload": "resnet", "device_model": "orin-mini"})
     assert reply.status_code == 403
 
 
 def test_a_viewer_may_not_fit(vera, resnet, orin):
-    reply = token_of(vera, "read", "plan").post(URL, {"workload": "resnet", "device_model": "orin-mini"})
+    program = program_with(token_of(vera, "read", "plan"))
+    reply = program.post(URL, {"workload": "resnet", "device_model": "orin-mini"})
     assert reply.status_code == 403
 
 
 def test_a_viewer_may_look(vera, ready):
-    assert token_of(vera, "read").get(f"{URL}{ready.pk}/").status_code == 200
+    assert program_with(token_of(vera, "read")).get(f"{URL}{ready.pk}/").status_code == 200
 
 
 def test_predictions_come_in_columns(api, ready, orin):

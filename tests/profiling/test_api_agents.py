@@ -2,8 +2,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from profiling.knobs import Knobs
-from profiling.models import ApiToken, Device, Run
+from profiling.models import Device, Run
 from profiling.services.sweeps import sweep_cancel, sweep_request
+from tests.tokens import program_with, token_of
 
 FAST = Knobs(6, 2_201_600, 1_300_500, 3_199_000)
 RESULT = {
@@ -19,18 +20,7 @@ RESULT = {
 
 @pytest.fixture
 def agent(board, eng) -> APIClient:
-    text = ApiToken.new_text()
-    ApiToken.objects.create(
-        user=eng,
-        name="desk-1",
-        prefix=text[:8],
-        digest=ApiToken.digest_of(text),
-        scopes=["device"],
-        device=board,
-    )
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
-    return client
+    return program_with(token_of(eng, "device", device=board))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What every page does before and after its view."""
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,6 +17,9 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from profiling.errors import UNSTORABLE, Forbidden, InvalidInput, LabError
+from profiling.outages import outage_of
+
+logger = logging.getLogger(__name__)
 
 Answering = Callable[[HttpRequest], HttpResponse]
 READING = ("GET", "HEAD")
@@ -61,6 +65,9 @@ class LabErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if outage := outage_of(error):
+            logger.error("%s", outage.message, exc_info=error)
+            error = outage
         if isinstance(error, DataError):
             error = InvalidInput(UNSTORABLE)
         if not isinstance(error, LabError):

@@ -1,6 +1,7 @@
 """What web processes count together: wrong passwords, requests, codes already used. JSON, never pickle."""
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,10 @@ from typing import IO, Any
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.filebased import FileBasedCache
 from django.core.files import locks
+
+from profiling.outages import is_full
+
+logger = logging.getLogger(__name__)
 
 
 class JsonFileCache(FileBasedCache):
@@ -24,6 +29,15 @@ class JsonFileCache(FileBasedCache):
         """Others use it as a lock, so only one process may win."""
         with self._alone():
             return super().add(key, value, timeout, version)
+
+    def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        """A full disk must not keep people from reading, so then nothing is counted."""
+        try:
+            super().set(key, value, timeout, version)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            logger.error("The disk is full: %s is not counted", key)
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         try:

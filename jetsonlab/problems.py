@@ -1,18 +1,23 @@
 """Every API error as problem JSON (RFC 9457)."""
 
+import logging
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError
 from django.db.models import ProtectedError
-from django.http import HttpRequest, JsonResponse, UnreadablePostError
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
+from django.views.defaults import server_error
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
 
 from profiling.errors import UNSTORABLE, Conflict, InvalidInput, LabError, TooLarge
+from profiling.outages import outage_of
+
+logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -43,9 +48,19 @@ def no_such_address(request: HttpRequest, path: str = "") -> JsonResponse:
     return problem(404, "not_found", f"There is nothing at {request.path}.{hint} See /api/docs/.")
 
 
+def fault(request: HttpRequest) -> HttpResponse:
+    """A bug's answer: a page, or for programs a problem."""
+    if not request.path.startswith("/api/"):
+        return server_error(request)
+    return problem(500, "fault", "Something broke at the server, and its log says what. Try again later.")
+
+
 def _as_lab_error(error: Exception) -> LabError | None:
     if isinstance(error, LabError):
         return error
+    if outage := outage_of(error):
+        logger.error("%s", outage.message, exc_info=error)
+        return outage
     if isinstance(error, RequestDataTooBig):
         return TooLarge("The form's fields are too large. Send large data as the file.")
     if isinstance(error, SuspiciousOperation | UnreadablePostError):

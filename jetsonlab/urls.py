@@ -11,6 +11,8 @@ admin.site.unregister([EmailAddress, Authenticator, UserSession, Group])
 
 api_docs = SpectacularSwaggerSplitView.as_view(url_name="schema", template_name="frontend/api_docs.html")
 
+handler500 = "jetsonlab.problems.fault"
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include(("jetsonlab.api", "api"))),

@@ -1,8 +1,10 @@
 """`Authorization: Bearer jl_…` for programs; browsers use their session."""
 
+import logging
 from datetime import timedelta
 
 from django.contrib.auth.models import AbstractUser
+from django.db import OperationalError, transaction
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -10,6 +12,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from profiling.models import ApiToken
+
+logger = logging.getLogger(__name__)
 
 LAST_USED_STEP = timedelta(minutes=1)
 
@@ -39,7 +43,11 @@ def token_mark_used(token: ApiToken) -> None:
     """At most one write a minute, so that reading stays a read."""
     now = timezone.now()
     if token.last_used is None or now - token.last_used > LAST_USED_STEP:
-        ApiToken.objects.filter(pk=token.pk).update(last_used=now)
+        try:
+            with transaction.atomic():
+                ApiToken.objects.filter(pk=token.pk).update(last_used=now)
+        except OperationalError:  # a full disk or a busy database keeps nobody from reading
+            logger.warning("%s: its last use could not be noted", token, exc_info=True)
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):

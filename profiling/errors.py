@@ -50,6 +50,25 @@ class TooLarge(LabError):
     code = "too_large"
 
 
+class StorageFull(LabError):
+    status = 507
+    code = "storage_full"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server's disk is full, so this was not done. Tell whoever runs the site, and try again when "
+            "there is room."
+        )
+
+
+class Busy(LabError):
+    status = 503
+    code = "busy"
+
+    def __init__(self) -> None:
+        super().__init__("The database was busy with others for too long, so this was not done. Try again.")
+
+
 class BoardError(LabError):
     """The board refused, lacks, or lost something."""
 

@@ -1,7 +1,8 @@
 """Files on their way in: spooled to disk, hashed and counted chunk by chunk, never held in memory."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
+from django.db.models.fields.files import FieldFile
+
+from profiling.errors import StorageFull
+from profiling.outages import is_full
 
 
 def incoming_folder() -> Path:
@@ -19,28 +24,46 @@ def incoming_folder() -> Path:
 
 
 class ReceivedFile(TemporaryUploadedFile):
-    """A file as it arrives. One over UPLOAD_MAX_BYTES is counted on but no longer kept."""
+    """A file as it arrives. One over UPLOAD_MAX_BYTES, or over what the disk holds, is no longer kept but
+    counted on."""
 
     size: int
+    disk_full = False
 
     def __init__(self, name: str, content_type: str | None = None) -> None:
-        self.spool = NamedTemporaryFile(dir=incoming_folder(), suffix=".part")  # noqa: SIM115 (see close)
+        self.spool = NamedTemporaryFile(dir=incoming_folder(), suffix=".part", buffering=0)  # noqa: SIM115 (see close)
         UploadedFile.__init__(self, self.spool, name, content_type, 0)
         self._hash = hashlib.sha256()
 
     def take(self, chunk: bytes) -> None:
         self.size += len(chunk)
-        if not self.too_large:
+        if not self.too_large and not self.disk_full:
             self._hash.update(chunk)
-            self.spool.write(chunk)
+            self._write(chunk)
         elif self.spool.tell():
             self.spool.seek(0)
             self.spool.truncate()
 
+    def _write(self, chunk: bytes) -> None:
+        """Unbuffered, since what stands in a buffer fails later, where nobody expects it."""
+        left = memoryview(chunk)
+        try:
+            while left:
+                left = left[self.spool.write(left) :]
+        except OSError as error:
+            if not is_full(error):
+                raise
+            self.disk_full = True
+            self.spool.truncate(0)
+
     def finished(self) -> "ReceivedFile":
-        self.spool.flush()
         self.spool.seek(0)
         return self
+
+    def check_whole(self) -> None:
+        """Before anything is made of it: while it arrives there is nobody yet to be told."""
+        if self.disk_full:
+            raise StorageFull
 
     @property
     def too_large(self) -> bool:
@@ -56,7 +79,19 @@ def received(chunks: Iterable[bytes], name: str) -> ReceivedFile:
     file = ReceivedFile(name)
     for chunk in chunks:
         file.take(chunk)
+        if file.disk_full:
+            file.close()
+            raise StorageFull
     return file.finished()
+
+
+@contextmanager
+def kept_with_its_row(file: FieldFile) -> Iterator[None]:
+    """What is stored inside goes again unless all inside goes well."""
+    with ExitStack() as undo:
+        undo.callback(file.delete, save=False)
+        yield
+        undo.pop_all()
 
 
 class SpoolHandler(FileUploadHandler):

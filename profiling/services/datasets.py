@@ -12,7 +12,7 @@ from profiling.errors import Conflict, Forbidden, InvalidInput
 from profiling.filter_fields import Filters
 from profiling.models import Dataset, DatasetRun, DatasetVersion, Run, Upload
 from profiling.permissions import has_role
-from profiling.receiving import received
+from profiling.receiving import kept_with_its_row, received
 from profiling.run_filters import ADD, REMOVE, dataset_runs
 from profiling.selectors.datasets import dataset_card
 from profiling.selectors.exports import Export
@@ -87,7 +87,7 @@ def dataset_freeze(*, dataset: Dataset, user: User, notes: str = "") -> DatasetV
             notes=notes,
             author=user,
         )
-        with transaction.atomic():
+        with kept_with_its_row(version.file), transaction.atomic():
             version.number = dataset.versions.count() + 1
             version.file.save(f"{dataset.slug}-v{version.number}.csv", file, save=False)
             version.save()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.files.base import ContentFile
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Max, Min, Q
 from django.utils import timezone
 
@@ -18,6 +19,7 @@ from profiling.bulk import tables_count
 from profiling.errors import Conflict, InvalidInput, LabError
 from profiling.formats import Limits, Log, Mapping, MappingNeeded, Problem
 from profiling.models import Run, Telemetry, Upload
+from profiling.outages import outage_of
 from profiling.receiving import incoming_folder
 from profiling.services.import_content import Content, content_of
 from profiling.services.transfers import transfers_forget
@@ -25,6 +27,8 @@ from profiling.services.uploads import GONE, WORK, runs_remove, runs_tell, uploa
 from profiling.telemetry import TIME
 from profiling.wake import wake_worker
 from profiling.writers import no_formula
+
+logger = logging.getLogger(__name__)
 
 State = Upload.State
 WORKABLE = (State.RECEIVED, State.READING, State.IMPORTING)
@@ -53,6 +57,11 @@ def upload_work(*, upload_id: int, besides: Sequence[Problem] = ()) -> None:
         _save(upload, state=State.MAPPING, proposal=asked.proposal.to_json())
     except LabError as error:
         failure = error.message
+    except (OSError, OperationalError) as error:
+        if not (outage := outage_of(error)):
+            raise
+        logger.exception("upload %s", upload_id)
+        failure = outage.message
     finally:
         if failure:
             _fail(upload_id, failure)

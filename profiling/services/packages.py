@@ -9,7 +9,7 @@ from django.db import transaction
 from profiling.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
 from profiling.models import Device, Run, Workload, WorkloadPackage
 from profiling.permissions import has_role
-from profiling.receiving import ReceivedFile
+from profiling.receiving import ReceivedFile, kept_with_its_row
 from profiling.services.audit import Action, audit
 from profiling.workloads.package import Package, inspect
 
@@ -42,6 +42,7 @@ def _check_person(workload: Workload, user: User) -> None:
 
 
 def _inspected(workload: Workload, file: ReceivedFile) -> Package:
+    file.check_whole()
     if file.too_large:
         most = settings.UPLOAD_MAX_BYTES >> 20
         raise TooLarge(f"{file.name} is larger than {most:,} MiB. Shrink it, or raise UPLOAD_MAX_MB.")
@@ -70,8 +71,9 @@ def _keep(workload: Workload, file: ReceivedFile, found: Package, user: User) ->
         unpacked_bytes=found.unpacked_bytes,
         uploader=user,
     )
-    package.file.save(f"{file.sha256}{Path(package.filename).suffix.lower()}", file, save=False)
-    package.save()
+    with kept_with_its_row(package.file):
+        package.file.save(f"{file.sha256}{Path(package.filename).suffix.lower()}", file, save=False)
+        package.save()
     return package
 
 

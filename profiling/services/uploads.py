@@ -10,7 +10,7 @@ from django.utils import timezone
 from profiling.errors import Conflict, Forbidden, InvalidInput, LabError, TooLarge
 from profiling.models import DatasetVersion, Device, DeviceModel, Run, Telemetry, Upload, Workload
 from profiling.permissions import has_role
-from profiling.receiving import ReceivedFile
+from profiling.receiving import ReceivedFile, kept_with_its_row
 from profiling.services.audit import Action, audit
 from profiling.signals import runs_changed
 from profiling.wake import wake_worker
@@ -80,14 +80,13 @@ def upload_keep(upload: Upload, file: ReceivedFile, *, wake: bool = True) -> tup
 
 def _store(upload: Upload, file: ReceivedFile, wake: bool) -> tuple[Upload, bool]:
     try:
-        with transaction.atomic():
+        with kept_with_its_row(upload.file), transaction.atomic():
             upload.file.save(file.sha256, file, save=False)
             upload.save()
             audit(Action.UPLOAD_SEND, upload, user=upload.uploader, sha256=file.sha256, bytes=upload.size)
             if wake:
                 wake_worker(WORK, upload.pk)
     except IntegrityError:  # it arrived twice at the same moment
-        upload.file.delete(save=False)
         if first := _sent_before(upload):
             return first, False
         raise
@@ -225,6 +224,7 @@ def _check_log(upload: Upload) -> None:
 def _check_received(
     file: ReceivedFile, device_model: DeviceModel, device: Device | None, upload: Upload
 ) -> None:
+    file.check_whole()
     if file.too_large:
         most = settings.UPLOAD_MAX_BYTES >> 20
         raise TooLarge(f"{file.name} is larger than {most:,} MiB. Split it, or raise UPLOAD_MAX_MB.")

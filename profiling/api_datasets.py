@@ -24,6 +24,7 @@ from profiling.strict import Strict
 LONGEST_VALUE, MOST_VALUES = 200, 100
 VALUE = {"type": "string", "maxLength": LONGEST_VALUE}
 NUMBER = OpenApiParameter("number", int, OpenApiParameter.PATH)
+CSV = "text/csv; charset=utf-8"
 
 
 @extend_schema_field({"oneOf": [VALUE, {"type": "array", "items": VALUE, "maxItems": MOST_VALUES}]})
@@ -145,7 +146,7 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         name = f"{slug}-v{version.number}.csv"
         headers = {"ETag": f'"{version.sha256}"'}
         return FileResponse(
-            version.file.open(), as_attachment=True, filename=name, content_type="text/csv", headers=headers
+            version.file.open(), as_attachment=True, filename=name, content_type=CSV, headers=headers
         )
 
     def version_or_404(self, number: str) -> DatasetVersion:

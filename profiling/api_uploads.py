@@ -138,7 +138,9 @@ class UploadViewSet(viewsets.ReadOnlyModelViewSet):
         if not upload.report:
             raise NotFound(f"{upload.filename} has no report: no bad line was found so far.")
         name = f"{upload.filename}.problems.csv"
-        return FileResponse(upload.report.open(), as_attachment=True, filename=name, content_type="text/csv")
+        return FileResponse(
+            upload.report.open(), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8"
+        )
 
 
 def _asked(request: Request) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from profiling.models.uploads import Upload
 BROWSED = ["workload", "device_model", "state", "emulated", "flag_bits", "device", "upload"]
 BROWSED += ["cores", "cpu_khz", "gpu_khz", "mem_khz", "minibatch", "time_ms", "power_mw", "energy_mj"]
 BROWSED += ["created", "measured_at"]
+RARE = ["state", "id", "device_model", "workload", "emulated", "flag_bits", "device", "upload"]
 
 
 def _flag_bits() -> models.Case:
@@ -164,6 +165,7 @@ class Run(models.Model):
             _where_known("device", "state", name="run_device_state"),
             _where_known("sweep", name="run_sweep"),
             _where_known("corrected_by", name="run_corrected_by"),
+            models.Index(fields=RARE, condition=~models.Q(state="complete"), name="run_not_complete"),
         ]
 
     def __str__(self) -> str:

@@ -1,8 +1,13 @@
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.db import connection
+from django.http import QueryDict
 
 from profiling.models import Run, Telemetry, Upload
+from profiling.run_filters import RunApiFilter
+from profiling.selectors.runs import run_list
 from profiling.telemetry import pack
 
 URL = "/api/v1/runs/"
@@ -65,6 +70,16 @@ def test_a_filter_that_makes_no_sense_is_refused(api, runs, filters):
 @pytest.mark.parametrize("query", ["flagged=perhaps", "cores=2&cores=4"])
 def test_half_a_question_is_refused(api, runs, query):
     assert api.get(f"{URL}?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("states", [["failed"], ["failed", "cancelled"], ["superseded"]])
+def test_the_few_runs_that_are_not_complete_have_an_index(api, runs, states):
+    Run.objects.filter(pk=runs[1].pk).update(state=states[0])
+    assert found(api, state=states) == [runs[1].pk]
+    assert found(api, state=[*states, "complete"]) == [run.pk for run in runs[2::-1]]
+    asked = RunApiFilter(QueryDict(urlencode({"state": states}, doseq=True)), run_list()).qs
+    if connection.vendor == "sqlite":
+        assert "run_not_complete" in asked.values("id").explain()
 
 
 @pytest.mark.parametrize("size", ["0", "-1", "1001", "many", "9" * 30])

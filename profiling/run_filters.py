@@ -6,7 +6,7 @@ from operator import or_
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.lookups import GreaterThan, In
 
 from profiling.errors import InvalidInput
@@ -33,6 +33,7 @@ RANGE = ["exact", "gte", "lte"]
 MOST_WORDS = 8
 MOST_KEYS = 1000
 MOST_DEEP = 8
+FEW_RUNS = 50_000
 ADD, REMOVE = "add", "remove"
 Within = tuple[str, ...]
 Held = Dataset | DatasetVersion  # what a dataset holds now, or what a version of it does
@@ -178,7 +179,10 @@ def _keys(found: QuerySet[Any]) -> list[Any] | QuerySet[Any]:
 def _kept(runs: QuerySet[Run], held: Held, within: Within) -> QuerySet[Run]:
     if isinstance(held, Dataset):
         return dataset_runs(held, runs, within)
-    return runs.filter(Exists(DatasetRun.objects.filter(version=held, run=OuterRef("pk"))))
+    members = DatasetRun.objects.filter(version=held)
+    if held.run_count <= FEW_RUNS:
+        return runs.filter(pk__in=members.values("run"))  # read first
+    return runs.filter(Exists(members.filter(run=OuterRef("pk"))))  # looked up, one after the other
 
 
 def dataset_runs(dataset: Dataset, runs: QuerySet[Run] | None = None, within: Within = ()) -> QuerySet[Run]:
@@ -192,11 +196,15 @@ def dataset_runs(dataset: Dataset, runs: QuerySet[Run] | None = None, within: Wi
     chosen = _matching(dataset, dataset.filters, complete, within)
     for step in dataset.steps:
         some = _matching(dataset, step["filters"], complete, within)
-        if step["take"] == REMOVE:
-            chosen = chosen.exclude(pk__in=some.select_related(None).defer(None).order_by().values("pk"))
-        else:
-            chosen = chosen | some
+        chosen = chosen.filter(_not_in(some)) if step["take"] == REMOVE else chosen | some
     return chosen
+
+
+def _not_in(some: QuerySet[Run]) -> Case:
+    """By their conditions, not by their keys, which would have to be found first. What is asked of something
+    unknown is neither true nor false: such a run is not among them."""
+    is_one: Any = When(some.query.where, then=Value(False))
+    return Case(is_one, default=Value(True), output_field=BooleanField())
 
 
 def _matching(dataset: Dataset, filters: Filters, runs: QuerySet[Run], within: Within) -> QuerySet[Run]:

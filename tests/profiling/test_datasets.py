@@ -186,6 +186,27 @@ def test_a_dataset_may_hold_another_and_not_itself(api, dataset, eng, runs):
     assert api.get("/api/v1/runs/", {"dataset": "outer"}).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("removed", "left"),
+    [
+        ({"cores__gte": "4"}, [0, 1]),  # of the first the cores are not known
+        ({"uploader": "nobody"}, [0, 1, 2]),
+        ({"uploader": "eng", "search": "resnet"}, []),
+        ({"search": "nosuchword"}, [0, 1, 2]),
+        ({"dataset": "orin-modes~1"}, [2]),
+        ({"state": "failed"}, [0, 1, 2]),
+    ],
+)
+def test_what_is_removed_is_what_its_filters_find(api, dataset, eng, runs, removed, left):
+    dataset_freeze(dataset=dataset, user=eng)
+    about = {"workload": runs[0].workload, "device_model": runs[0].device_model, "minibatch": 16}
+    Run.objects.filter(pk=runs[1].pk).update(cores=2)
+    runs[2] = Run.objects.create(**about, cores=6, upload=runs[0].upload)
+    step = {"take": "remove", "filters": removed}
+    dataset_create(user=eng, name="Some", filters={"workload": "resnet"}, steps=[step], **ABOUT)
+    assert listed(api, dataset="some") == {runs[place].pk for place in left}
+
+
 def test_what_is_revised_is_in_no_dataset_that_asks_for_it(api, dataset, eng, runs):
     run_correct(run=runs[0], user=eng, reason="typo", changes={"time_ms": 90.0})
     dataset_update(dataset=dataset, user=eng, filters={"state": "superseded"})

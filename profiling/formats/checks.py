@@ -14,11 +14,15 @@ from profiling.formats.batches import as_text
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-UNKNOWN_WORDS = ("", "n/a", "na", "null", "none", "unknown", "off", "nc", "-", "--", "—", "?")
+UNKNOWN_WORDS = ("", "n/a", "#n/a", "na", "null", "none", "unknown", "off", "nc", "-", "--", "—", "?")
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-NUMBERLIKE = re.compile(NUMBER)
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
+NUMBERLIKE = re.compile(NUMBER, re.ASCII)
+DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+", re.ASCII)  # 0,5 and 1.234,5
+DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+", re.ASCII)
+THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.'\u2019 \u00a0\u202f])\d{3}(\1\d{3})*([.,]\d+)?", re.ASCII)
+GROUPED = r"^([+-]?\d{1,3})((?:\.\d{3})+)(,\d+)$"  # points before a comma can only part thousands
+MONTH = "(Jan|Feb|M[aä]r|Apr|Ma[yi]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])"
+DATE = re.compile(rf"\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}([ T].*)?|([\d. -]*\b)?{MONTH}[a-z]*\b.*", re.I)
 NUMBER_WITH_UNIT = re.compile(r"([+-]?[\d.]+)\s*([A-Za-zµ%]+)")
 # Far beyond what any file means, and near enough that a product or a quotient of two stays finite.
 LEAST, MOST = 1e-15, 1e15
@@ -40,12 +44,18 @@ def to_numbers(cells: pa.Array, decimal: str = ".") -> Numbers:
         return _typed_numbers(cells)
     text = as_text(cells)
     if decimal == ",":  # among decimal commas 1.234 may be a thousand, or not
-        text = pc.replace_substring(pc.replace_substring(text, ".", "'"), ",", ".")
+        text = pc.replace_substring(pc.replace_substring(_ungrouped(text), ".", "'"), ",", ".")
     try:
         values = _numpy(text.cast(pa.float64()))
     except pa.ArrowInvalid:
         return _cell_by_cell(text)
     return Numbers(values, np.zeros(len(values), dtype=bool), _absurd(values))
+
+
+def _ungrouped(text: pa.Array) -> pa.Array:
+    """1.234,5 as 1234,5."""
+    grouped = pc.match_substring_regex(text, GROUPED)
+    return pc.if_else(grouped, pc.replace_substring(text, ".", ""), text)
 
 
 def _typed_numbers(cells: pa.Array) -> Numbers:
@@ -84,6 +94,8 @@ def why_no_number(text: str) -> str:
         if not size or LEAST <= size <= MOST:
             return "has a decimal point amid decimal commas"
         return "is too large" if size > MOST else "is too small"
+    if found := THOUSANDS.fullmatch(text):
+        return _why_grouped(text, found[1], found[3])
     if DECIMAL_COMMA.fullmatch(text):
         return f"has a decimal comma; write {text.replace(',', '.')}"
     if DATE.fullmatch(text):
@@ -95,6 +107,16 @@ def why_no_number(text: str) -> str:
     if text.startswith(("{", "[")):
         return "is nested, not a number"
     return "is not a number"
+
+
+def _why_grouped(text: str, separator: str, decimals: str | None) -> str:
+    whole = text.removesuffix(decimals or "").replace(separator, "")
+    if separator in ",." and text.count(separator) == 1 and not decimals:
+        sign = "comma" if separator == "," else "point"
+        return (
+            f"has a {sign} that may be decimal or part thousands; write {whole} or {text.replace(',', '.')}"
+        )
+    return f"has its thousands parted; write {whole}{(decimals or '').replace(',', '.')}"
 
 
 class Snapped(NamedTuple):

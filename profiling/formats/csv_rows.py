@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -13,6 +14,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from profiling.formats.batches import Batch, Rows, check_rows, named_header
+from profiling.formats.columns import recognise
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem, shown
 from profiling.formats.source import Source
 from profiling.writers import QUOTED
@@ -21,6 +23,7 @@ BLOCK_BYTES = 1 << 21
 MOST_LINES_IN_A_CELL = 50  # a record longer than this is a quote somebody forgot to close
 DELIMITERS = ",\t;|"
 BOM = b"\xef\xbb\xbf"
+SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?')
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -41,17 +44,26 @@ def sniff_dialect(head: bytes, limits: Limits, delimiter: str | None = None) -> 
         raise FormatError("the text is UTF-32; save it as UTF-8")
     if not head.strip():
         raise FormatError("the file is empty")
-    number, line = _first_line(_unix(head.removeprefix(BOM)))
+    head = _unix(head.removeprefix(BOM))
+    number, line = _first_line(head)
+    if told := SEPARATOR.fullmatch(line):  # as Excel likes to be told
+        delimiter = told[1].decode()
+        number, line = _first_line(b"#" + head)
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
-        raise FormatError(f"line {number} is not UTF-8 text (byte {error.start + 1})") from error
+        reason = (
+            f"line {number}, the header, is not UTF-8 text (byte {error.start + 1}); save the file as UTF-8"
+        )
+        raise FormatError(reason) from error
     if "\0" in text:
         raise FormatError(f"line {number} holds NUL bytes: this is not a text file")
     delimiter = delimiter or _delimiter(text)
     cells = _split(text, delimiter)
     if cells is None:
         raise FormatError(f"line {number}, the header, opens a quote that it does not close")
+    if len(cells) == 1 and sum(bool(recognise(word)) for word in text.split()) > 1:
+        raise FormatError("the columns are parted by blanks; part them by commas, semicolons or tabs")
     if all(_is_number(cell) for cell in cells):
         return Dialect(delimiter, named_header([""] * len(cells), limits), 0)
     return Dialect(delimiter, named_header(cells, limits), number)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from profiling.formats.agreement import far_apart
 from profiling.formats.batches import Batch, Rows, as_text
-from profiling.formats.checks import DECIMAL_COMMA, FloatArray, to_numbers
+from profiling.formats.checks import DECIMAL_COMMA, DECIMAL_POINT, THOUSANDS, FloatArray, to_numbers
 from profiling.formats.columns import CLOCKS, FIELDS, NO_UNIT, Field, is_of_one, recognise
 from profiling.formats.plausible import Hints, fitting_units, is_clock, legal_unit
 from profiling.formats.proposal import SURE, Guess, Proposal
@@ -78,8 +78,10 @@ def _numbers(sample: Batch, name: str, decimal: str) -> FloatArray:
 
 
 def _decimal(texts: dict[str, list[str]]) -> str:
-    with_comma = any(DECIMAL_COMMA.fullmatch(text) for cells in texts.values() for text in cells)
-    return "," if with_comma and not any("." in text for cells in texts.values() for text in cells) else "."
+    cells = [text.strip() for column in texts.values() for text in column]
+    with_comma = any(DECIMAL_COMMA.fullmatch(text) for text in cells)
+    with_point = any(DECIMAL_POINT.fullmatch(text) and not THOUSANDS.fullmatch(text) for text in cells)
+    return "," if with_comma and not with_point else "."
 
 
 def _by_name(name: str, values: FloatArray, hints: Hints) -> Guess:

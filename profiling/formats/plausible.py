@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from profiling.formats.checks import FloatArray, nearest_step
+from profiling.formats.checks import BoolArray, FloatArray, nearest_step
 from profiling.formats.columns import CLOCKS, Field
 from profiling.knobs import KnobRange
 
 # Where none is given: a Jetson module draws 0.3 to 200 W; a minibatch takes 1 ms to 2 minutes.
 PLAUSIBLE = {"power_mw": (300.0, 200_000.0), "time_ms": (1.0, 120_000.0), "energy_mj": (0.1, 10_000_000.0)}
 CLOCK_KHZ = (20_000.0, 5_000_000.0)
+STRAY = 100.0  # times the typical value of its column: no mode does that, a wrong unit does
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ def is_clock(values: FloatArray, field: Field, unit: str) -> bool:
     """Whether in `unit` the values are clocks that some processor could have."""
     low, high = CLOCK_KHZ
     return bool(low <= float(np.median(values)) * field.factor(unit) <= high)
+
+
+def strays(values: FloatArray, bounds: tuple[float, float]) -> BoolArray:
+    """Values (n,) that are implausible though their column is not: one row in seconds among many in ms."""
+    low, high = bounds
+    outside = (values < low) | (values > high)
+    if not outside.any():
+        return outside
+    middle = np.nanmedian(values)
+    return outside & ((values > STRAY * middle) | (values < middle / STRAY))
 
 
 def legal_unit(field: Field, values: FloatArray, hints: Hints) -> str | None:

@@ -1,6 +1,6 @@
 """What must be asked about a table before its columns may be used."""
 
-from profiling.formats.columns import FIELDS, KNOBS, OUTCOMES, stated_unit, words
+from profiling.formats.columns import FIELDS, KNOBS, OUTCOMES, recognise, stated_unit, words
 from profiling.formats.proposal import SURE, Guess
 
 
@@ -30,17 +30,19 @@ def questions_of(
     else:
         questions += _overlooked(guesses, missing, settled)
     if decimal == ",":
-        questions.append("Are the commas in the numbers decimal commas?")
+        questions.append(
+            "Are the commas in the numbers decimal commas? If they part thousands, write the numbers without."
+        )
     return tuple(questions)
 
 
 def _overlooked(guesses: list[Guess], missing: dict[str, str], settled: set[str]) -> list[str]:
-    """Of a time or a power nobody claims: columns in its units, under names we do not know."""
+    """Of a time or a power nobody claims: columns in its units, or called like it without a number."""
     wanted = [name for name in ("time_ms", "power_mw") if name in missing and name not in settled]
     if "throughput_per_s" not in missing:
         wanted = [name for name in wanted if name != "time_ms"]
     could = {
-        name: [g.column for g in guesses if g.field is None and _states(g.column, name)] for name in wanted
+        name: [g.column for g in guesses if g.field is None and _could_be(g.column, name)] for name in wanted
     }
     return [
         f"Which column holds the {FIELDS[name].title}? {', '.join(map(repr, columns))} could. "
@@ -50,6 +52,8 @@ def _overlooked(guesses: list[Guess], missing: dict[str, str], settled: set[str]
     ]
 
 
-def _states(column: str, name: str) -> bool:
+def _could_be(column: str, name: str) -> bool:
+    if (called := recognise(column)) and called.field.name == name:
+        return True
     unit = stated_unit(words(column))
     return unit in FIELDS[name].units and unit != "min"  # which mostly means the least

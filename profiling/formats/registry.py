@@ -39,6 +39,7 @@ FOREIGN = {  # how files begin that people have, and what they may send instead
     b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls); save it as .xlsx or CSV",
     b"SQLite format 3": "a SQLite database; export the table as CSV or Parquet",
 }
+MARKUP = (b"<!doctype", b"<html", b"<?xml", b"<svg")
 
 
 def format_of(source: Source) -> Format:
@@ -46,12 +47,18 @@ def format_of(source: Source) -> Format:
         raise FormatError(f"{source.filename} is empty")
     if source.path.is_dir():
         return _of_folder(source)
+    if source.head.lstrip()[:10].lower().startswith(MARKUP):
+        raise FormatError(f"{source.filename} is a web page or XML; was it saved instead of the table?")
     for candidate in FORMATS:
         if candidate.recognises(source):
             return candidate
     for magic, instead in FOREIGN.items():
         if source.head.startswith(magic):
             raise FormatError(f"{source.filename} is {instead}")
+    if sniff.is_bare_utf16(source):
+        raise FormatError(
+            f"{source.filename} seems to be UTF-16 without its byte order mark; save it as UTF-8"
+        )
     known = ", ".join(candidate.title for candidate in FORMATS)
     raise FormatError(f"{source.filename} is in no format we know; known are {known}")
 

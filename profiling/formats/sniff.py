@@ -28,11 +28,20 @@ def is_json_lines(source: Source) -> bool:
 
 def is_text(source: Source) -> bool:
     """Mostly printable: a few NUL or foreign bytes are named line by line later."""
-    head = source.head
+    head = source.head.rstrip(b"\0")  # what a power cut leaves at the end of a file is a bad line
+    if not head and source.head:
+        return False
     if head.startswith(WIDE_BOMS):
         return True  # text after all; the reader says what to do
     control = sum(head.count(bytes([code])) for code in range(32) if code not in b"\t\n\r\f")
     return control <= len(head) // 20
+
+
+def is_bare_utf16(source: Source) -> bool:
+    """Every other byte NUL, as in Latin text, and no mark to tell which."""
+    halves = source.head[::2], source.head[1::2]
+    empty, full = sorted((half.count(0) / max(1, len(half)) for half in halves), reverse=True)
+    return empty > 0.9 and full < 0.1
 
 
 def is_tab_separated(source: Source) -> bool:

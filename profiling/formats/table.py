@@ -7,6 +7,7 @@ import numpy as np
 
 from profiling.errors import InvalidInput
 from profiling.formats.batches import Batch, Rows
+from profiling.formats.columns import recognise
 from profiling.formats.guessing import propose
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
@@ -58,7 +59,7 @@ def read_rows_as(
 
 
 def _check_any(rows: Rows, first: Batch) -> None:
-    if len(first) or (first.problems and len(rows.header) > 1):
+    if len(first) or (first.problems and len(rows.header) > 1 and any(map(recognise, rows.header))):
         return
     if not first.problems:
         raise FormatError("the file has a header and no line below it")

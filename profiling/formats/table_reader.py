@@ -17,7 +17,7 @@ from profiling.formats.columns import FIELDS, KNOBS, OUTCOMES, Field
 from profiling.formats.field_check import FieldCheck
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
-from profiling.formats.plausible import Hints
+from profiling.formats.plausible import PLAUSIBLE, Hints, strays
 from profiling.formats.problems import Limits, ProblemList
 from profiling.formats.repeats import Repeated, report_contradictions, report_copies, table_repeats
 
@@ -120,8 +120,10 @@ class TableReader:
         report_copies(self.notes, lines, found, self.name_of)
         refuse = repeats == "refuse"
         report_contradictions(self.problems if refuse else self.notes, lines, columns, found, self.name_of)
-        if refuse and found.differing.any():
-            keep = ~found.differing
+        stray = self._strays(lines, columns)
+        bad = stray | found.differing if refuse else stray
+        if bad.any():
+            keep = ~bad
             lines, columns = lines[keep], {name: column[keep] for name, column in columns.items()}
             extras = extras.filter(pa.array(keep)) if extras.num_columns else extras
         self._note_twice(lines, columns)
@@ -131,6 +133,25 @@ class TableReader:
             asked = ", ".join(f"{name} is not {value}" for name, value in self.mapping.only.items())
             self.notes.add(0, "", "", f"{self.passed_over} rows were passed over, as asked: {asked}")
         return self._parsed(lines, columns, extras)
+
+    def _strays(self, lines: NDArray[np.int64], columns: dict[str, FloatArray]) -> BoolArray:
+        """Rows whose time, power or energy is far from all others and from what a board can do."""
+        bad = np.zeros(len(lines), dtype=bool)
+        for name in PLAUSIBLE.keys() & columns.keys():
+            stray = strays(columns[name], self.hints.range(name) or PLAUSIBLE[name])
+            if stray.any():
+                self._report_strays(name, lines[stray], columns[name][stray], np.nanmedian(columns[name]))
+                bad |= stray
+        return bad
+
+    def _report_strays(
+        self, name: str, lines: NDArray[np.int64], values: FloatArray, typical: np.floating
+    ) -> None:
+        unit = FIELDS[name].own_unit
+        told = [f"{value:.6g} {unit}" for value in values]
+        reason = f"is far from the others, typically {typical:.4g} {unit}: in another unit? "
+        reason += "If it is right, send such lines as a file of their own"
+        self.problems.add_many(lines, self.mapping.fields[name].column, told, lambda _: reason)
 
     def _note_twice(self, lines: NDArray[np.int64], columns: dict[str, FloatArray]) -> None:
         for column in self._kept_besides():

@@ -77,10 +77,6 @@ def far_apart(medians: AnyMapping[str, float], minibatch: float | None) -> list[
 
 
 def _question(twice: Twice, said: float, made: float) -> str:
-    here, there = _shown(said, twice.field), _shown(made, twice.field)
+    here, there = (FIELDS[twice.field].told(value) for value in (said, made))
     what = "are their units right, and is it what it is called?"
     return f"is typically {here}, where {twice.how} makes {there}: {what}"
-
-
-def _shown(value: float, field: str) -> str:
-    return f"{float(f'{value:.3g}'):,.10g} {FIELDS[field].own_unit}".rstrip()

@@ -27,6 +27,10 @@ class Field:
     def factor(self, unit: str) -> float:
         return self.units[unit]
 
+    def told(self, value: float, digits: int = 4) -> str:
+        """A value in the field's own unit, in words: 30,750,000 mW."""
+        return f"{float(f'{value:.{digits}g}'):,.10g} {self.own_unit}".rstrip()
+
     @property
     def own_unit(self) -> str:
         return next(unit for unit, factor in self.units.items() if factor == 1.0)

@@ -147,9 +147,9 @@ class TableReader:
     def _report_strays(
         self, name: str, lines: NDArray[np.int64], values: FloatArray, typical: np.floating
     ) -> None:
-        unit = FIELDS[name].own_unit
-        told = [f"{value:.6g} {unit}" for value in values]
-        reason = f"is far from the others, typically {typical:.4g} {unit}: in another unit? "
+        field = FIELDS[name]
+        told = [field.told(value) for value in values]
+        reason = f"is far from the others, typically {field.told(float(typical))}: in another unit? "
         reason += "If it is right, send such lines as a file of their own"
         self.problems.add_many(lines, self.mapping.fields[name].column, told, lambda _: reason)
 
@@ -160,17 +160,15 @@ class TableReader:
             )
         minibatch = self.mapping.constants.get("minibatch", self.hints.minibatch)
         for twice in told_twice(columns, minibatch):
-            said, column = columns[twice.field], self.mapping.fields[twice.field].column
+            said, field = columns[twice.field], FIELDS[twice.field]
             found = apart(said, twice.made)
             if not len(found.places):
                 continue
             first = found.places[0]
-            reason = (
-                f"is not what {twice.how} makes, {twice.made[first]:.6g}: so in {len(found.places):,} of "
-            )
-            reason += f"{len(lines):,} rows, {found.shown()}"
-            value = f"{said[first]:.6g} {FIELDS[twice.field].own_unit}".rstrip()
-            self.notes.add(lines[first], column, value, reason)
+            made, rows = field.told(twice.made[first]), f"{len(found.places):,} of {len(lines):,} rows"
+            reason = f"is not what {twice.how} makes, {made}: so in {rows}, {found.shown()}"
+            column = self.mapping.fields[twice.field].column
+            self.notes.add(lines[first], column, field.told(said[first]), reason)
 
     def _parsed(self, lines: NDArray[np.int64], columns: dict[str, FloatArray], extras: pa.Table) -> Parsed:
         constants = {name: np.full(len(lines), value) for name, value in self.mapping.constants.items()}

@@ -58,7 +58,7 @@ def test_without_a_minibatch_size_a_rate_says_nothing_of_the_time(both):
 def test_a_rate_far_from_the_time_is_asked_about(write, ranges):
     path = write("a.csv", "\n".join([f"{HEADER},fps", *(f"{mode},0.16" for mode in MODES), ""]))
     assert propose(path, legal=ranges, minibatch=16).questions == (
-        "'fps' is typically 0.16, where a minibatch of 16 / time makes 213: "
+        "'fps' is typically 0.16, where a minibatch of 16 / time makes 213.3: "
         "are their units right, and is it what it is called?",
     )
 
@@ -66,9 +66,13 @@ def test_a_rate_far_from_the_time_is_asked_about(write, ranges):
 def test_an_energy_far_from_time_and_power_is_asked_about_and_noted(write, ranges):
     path = write("a.csv", "\n".join([f"{HEADER},energy_mj", *(f"{mode},1.5" for mode in MODES), ""]))
     proposal = propose(path, legal=ranges)
-    assert "'energy_mj' is typically 1.5 mJ, where time × power makes 1,120 mJ" in proposal.questions[0]
+    assert "'energy_mj' is typically 1.5 mJ, where time × power makes 1,125 mJ" in proposal.questions[0]
     (note,) = noted(read(path, legal=ranges, mapping=proposal.mapping))
-    assert note == (2, "1.5 mJ", "is not what time × power makes, 1000: so in 2 of 2 rows, 0.0015 times that")
+    assert note == (
+        2,
+        "1.5 mJ",
+        "is not what time × power makes, 1,000 mJ: so in 2 of 2 rows, 0.0015 times that",
+    )
 
 
 def test_an_energy_that_agrees_is_not_spoken_of(write, ranges):

@@ -88,7 +88,7 @@ def test_a_single_line_in_another_unit_is_a_bad_line(write, ranges):
     lines = [line.replace("306000", str(gpu)) for line in cores for gpu in (306000, 624750, 1300500)]
     lines[1], lines[2] = lines[1].replace(";100;", ";0.118;"), lines[2].removesuffix("10") + "10500"
     parsed = read(write("a.csv", table(*lines)), legal=ranges)
-    assert [(line, value) for line, value, _ in problems(parsed)] == [(3, "0.118 ms"), (4, "1.05e+07 mW")]
+    assert [(line, value) for line, value, _ in problems(parsed)] == [(3, "0.118 ms"), (4, "10,500,000 mW")]
     assert "typically 100 ms: in another unit?" in problems(parsed)[0][2]
     assert parsed.rows.line.tolist() == [2, 5, 6, 7]
 

@@ -32,6 +32,11 @@ def rounded(values: Any, digits: int = 4) -> list[float | None]:
     return [None if value != value else value for value in shown.tolist()]
 
 
+def as_text(words: str) -> str:
+    """Plotly reads tags in every text, so that a name somebody gave might be a link to anywhere."""
+    return words.replace("&", "&amp;").replace("<", "&lt;")
+
+
 def layout(x: str, y: str, **more: Any) -> Figure:
     return {
         "xaxis": {"title": {"text": x}},
@@ -103,7 +108,7 @@ def _line(name: str, time_s: np.ndarray, values: np.ndarray, place: int) -> Figu
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": name,
+        "name": as_text(name),
         "x": rounded(time_s, 6),
         "y": rounded(values),
         "line": {"color": LINE_ROLES[role], "width": 1.5, "dash": ("solid", "dash", "dot")[min(again, 2)]},

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from frontend.charts import LINE_ROLES, Figure, layout, rounded
+from frontend.charts import LINE_ROLES, Figure, as_text, layout, rounded
 from frontend.compare_form import Comparison, Row
 from frontend.plan_figures import UNITS, quantity_title
 from modeling.comparing import Line, line_through
@@ -39,7 +39,7 @@ def _bars(rows: list[Row], metric: str) -> Figure:
         "type": "bar",
         "x": [row.letter for row in known],
         "y": rounded([getattr(row, metric) for row in known]),
-        "text": [f"{row.subject.name}, {row.standing.origin}" for row in known],
+        "text": [f"{as_text(row.subject.name)}, {row.standing.origin}" for row in known],
         "textposition": "none",
         "hovertemplate": f"%{{text}}<br>%{{y}} {METRICS[metric]}<extra></extra>",
         "marker": {
@@ -58,7 +58,7 @@ def stock_figure(seen: Comparison) -> Figure | None:
     traces = [_stock_bars(seen, place, row.letter) for place, row in enumerate(seen.rows)]
     traces = [trace for trace in traces if trace["x"]]
     shown = layout("", METRICS["samples_per_j"], barmode="group")
-    shown["xaxis"] |= {"type": "category", "categoryarray": list(seen.across_stock)}
+    shown["xaxis"] |= {"type": "category", "categoryarray": [as_text(name) for name in seen.across_stock]}
     return {"data": traces, "layout": shown} if traces else None
 
 
@@ -68,9 +68,9 @@ def _stock_bars(seen: Comparison, place: int, letter: str) -> Figure:
     return {
         "type": "bar",
         "name": letter,
-        "x": list(known),
+        "x": [as_text(name) for name in known],
         "y": rounded([each.samples_per_j for each in known.values()]),
-        "text": [f"{each.subject.name}, {each.origin}" for each in known.values()],
+        "text": [f"{as_text(each.subject.name)}, {each.origin}" for each in known.values()],
         "textposition": "none",
         "hovertemplate": f"%{{text}}<br>%{{x}}: %{{y}} {METRICS['samples_per_j']}<extra></extra>",
         "marker": {

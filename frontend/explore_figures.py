@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from frontend.charts import Figure, layout, rounded
+from frontend.charts import Figure, as_text, layout, rounded
 from frontend.explore_form import MOST_OUTLIERS, Explored
 from frontend.plan_extras_form import KNOB_LABELS
 from frontend.plan_figures import LOW_TO_HIGH, UNITS, knob_title, knob_values, log_bar, quantity_title
@@ -120,7 +120,10 @@ def repeats_figure(seen: Explored) -> Figure | None:
     shown = percent(seen.departures)
     several = len(np.unique(seen.sample.boards)) > 1
     named = {
-        place: [mode_words(modes.settings[place]), *([boards.get(modes.settings[place][-1], "?")] * several)]
+        place: [
+            mode_words(modes.settings[place]),
+            *([as_text(boards.get(modes.settings[place][-1], "?"))] * several),
+        ]
         for place in often
     }
     violins = [
@@ -130,7 +133,7 @@ def repeats_figure(seen: Explored) -> Figure | None:
 
 
 def boards_figure(seen: Explored) -> Figure | None:
-    violins = [_violin(name, percent(logs), seen.role) for name, logs in seen.boards.items()]
+    violins = [_violin(as_text(name), percent(logs), seen.role) for name, logs in seen.boards.items()]
     return _violins(violins, "from all boards' median, %") if violins else None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from frontend.charts import Figure, layout, rounded
+from frontend.charts import Figure, as_text, layout, rounded
 from modeling.core.predictors import METHODS
 from modeling.selectors.evaluations import Contest
 
@@ -63,11 +63,12 @@ def _line(
 ) -> Figure:
     role, mark = style(method)
     known = [row for row in rows if of(row) is not None and row.get(against) is not None]
-    what = f"{method}, worst repeat" if worst else f"{method}, median"
+    name = as_text(method)
+    what = f"{name}, worst repeat" if worst else f"{name}, median"
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": method,
+        "name": name,
         "legendgroup": method,
         "showlegend": not worst,
         "x": rounded([row[against] for row in known]),
@@ -94,16 +95,16 @@ def calibration_figure(contest: Contest, quantity: str, count: int) -> Figure:
 
 
 def _calibration(row: Row, quantity: str) -> Figure:
-    role, mark = style(row["method"])
+    (role, mark), name = style(row["method"]), as_text(row["method"])
     found = {level: row.get(f"coverage{level}_{quantity}") for level in LEVELS}
     known = {level: share for level, share in found.items() if share is not None}
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": row["method"],
+        "name": name,
         "x": list(known),
         "y": rounded(list(known.values())),
-        "hovertemplate": f"{row['method']}: %{{y:.3~g}} % inside the %{{x}} % intervals<extra></extra>",
+        "hovertemplate": f"{name}: %{{y:.3~g}} % inside the %{{x}} % intervals<extra></extra>",
         "line": {"color": role},
         "marker": {"color": role, "size": 8, "symbol": mark},
     }

@@ -105,6 +105,12 @@ def test_boards_tell_the_slower_board(browser, runs):
     assert by_board["Desk 2"] == pytest.approx(-by_board["Desk 1"], rel=0.05)
 
 
+def test_a_boards_name_puts_no_tag_into_a_plot(browser, runs):
+    Device.objects.filter(slug="desk-2").update(name="<a href='//evil'>Desk 2</a>")
+    assert r"\u003Ca" not in browser.get(URL).content.decode()
+    assert "<a href='//evil'>Desk 2</a>" in {row["board"] for row in table(browser, "boards")}
+
+
 def test_two_boards_that_measure_a_mode_once_each_are_no_repeats(browser, runs):
     assert "No mode was measured twice on the same board" in browser.get(URL).content.decode()
     assert table(browser, "repeats") == []

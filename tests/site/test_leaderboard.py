@@ -43,6 +43,13 @@ def test_it_shows_every_result_and_its_worst_repeat(browser, board_of_two):
     assert "Time error against minutes of profiling" in page
 
 
+def test_a_methods_name_puts_no_tag_into_a_plot(browser):
+    evaluation_import(title="sent", results=[result("<u>gp</u>"), result("<u>gp</u>", 5)])
+    page = browser.get(PAGE).content.decode()
+    assert r"\u003Cu" not in page
+    assert r"\u0026lt;u" in page
+
+
 def test_what_a_method_does_not_state_is_a_dash_not_a_zero(browser):
     evaluation_import(title="old", results=[result(time_mape_max=None)])
     assert '8.25 (<span class="unknown"' in browser.get(PAGE).content.decode()

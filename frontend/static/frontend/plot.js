@@ -72,7 +72,8 @@ function downloadData(place) {
   const dimensions = place.data.find((trace) => trace.dimensions)?.dimensions;
   const head = dimensions ? dimensions.map((each) => each.label) : [titled("xaxis"), titled("yaxis"), "value"];
   const rows = [["trace", ...head], ...place.data.flatMap(linesOf)];
-  const quoted = (cell) => `"${String(cell ?? "").replace(/"/g, '""').replace(/^(?=[=+@\t\r]|-\D)/, "'")}"`;
+  const plain = (cell) => String(cell ?? "").replace(/&lt;/g, "<").replace(/&amp;/g, "&");
+  const quoted = (cell) => `"${plain(cell).replace(/"/g, '""').replace(/^(?=[=+@\t\r]|-\D)/, "'")}"`;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([rows.map((row) => row.map(quoted).join(",")).join("\r\n")], { type: "text/csv" }));
   link.download = `${place.dataset.plot || place.id || "plot"}.csv`;

@@ -24,6 +24,7 @@ from profiling.errors import LabError
 
 SHOWN = ("id", "workload", "device_model", "cores", "cpu_khz", "gpu_khz", "mem_khz", "time_ms", "power_mw")
 EXPORTED = ("csv", "json", "parquet")
+FIRST = 5  # bad lines, told at once
 PIPED_WIDTH = 200  # nothing is cut off in a file
 errors = Console(stderr=True)
 
@@ -55,8 +56,10 @@ def upload(options: argparse.Namespace, lab: Lab) -> None:
             continue
         notes = len(sent.raw.get("notes") or [])
         print(f"{path.name}: {sent.state}, {imported(sent)}, {sent.problem_count} bad lines, {notes} notes")
+        for each in in_question(sent):
+            print(f"  {each}")
         if sent.state != "done":
-            bad.append(f"{path.name}: {sent.failure or f'see /uploads/{sent.id}/'}")
+            bad.append(f"{path.name}: {sent.failure or f'see {lab.page(sent)}'}")
     if bad:
         raise LabError("; ".join(bad))
 
@@ -79,6 +82,16 @@ def imported(sent: Upload) -> str:
     if sent.rows_imported is not None:
         return f"{sent.rows_imported:,} imported"
     return "nothing imported" if sent.state == "failed" else "not decided yet what is imported"
+
+
+def in_question(sent: Upload) -> list[str]:
+    """What the lab asks, or the first bad lines; the page has them all."""
+    if sent.state == "mapping":
+        return list((sent.raw.get("proposal") or {}).get("questions", []))
+    return [
+        " ".join(filter(None, (each.get("file"), f"line {each['line']}", each["column"], each["reason"])))
+        for each in (sent.raw.get("problems") or [])[:FIRST]
+    ]
 
 
 def runs(options: argparse.Namespace, lab: Lab) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from profiling.client.folders import as_file
 from profiling.client.keys import find_key
 from profiling.client.records import Plan, Predictor, Run, Upload, Workload
 from profiling.client.wire import WAITS_S, LabAway, LabRefused, Wire
@@ -73,13 +74,16 @@ class Lab:
         progress: Progress = _quiet,
         **about: Any,
     ) -> Upload:
-        """Send a file of measurements. Sent again, the same content answers with the first upload.
+        """Send a file of measurements, or a folder of runs. Sent again, it answers with the first upload.
 
         A large one goes in pieces: cut off, even by the end of this program, it goes on where it was.
         """
-        path = Path(path)
+        query = {"workload": workload, "device_model": device_model, **about}
+        with as_file(Path(path)) as file:
+            return self._send(file, {"filename": file.name, **query}, progress)
+
+    def _send(self, path: Path, query: dict[str, Any], progress: Progress) -> Upload:
         size = path.stat().st_size
-        query = {"filename": path.name, "workload": workload, "device_model": device_model, **about}
         key = hashlib.sha256(f"{sorted(query.items())}".encode() + _digest(path)).hexdigest()
         if size >= IN_PIECES_FROM:
             return self._in_pieces(path, {**query, "size": size}, key, progress)
@@ -95,6 +99,10 @@ class Lab:
             content=lambda: _pieces(path, size, progress),
         )
         return Upload.of(answer.json())
+
+    def page(self, upload: Upload) -> str:
+        """Where in the browser an upload is decided about."""
+        return str(self.wire.http.base_url.join(f"/uploads/{upload.id}/"))
 
     def _in_pieces(self, path: Path, asked: dict[str, Any], key: str, progress: Progress) -> Upload:
         begin = self.wire.ask("POST", "transfers/", json=asked, headers={"Idempotency-Key": key})

@@ -68,7 +68,9 @@ def _saturated(batch: Batch) -> list[Problem]:
     many = np.flatnonzero(np.array(concurrency, dtype=float) >= SATURATED)
     if not len(many):
         return []
-    reason = f"{SATURATED} clients or more in {len(many)} rows: beyond what the table's authors use"
+    reason = (
+        f"{SATURATED} clients or more in {len(many):,} rows of the file: beyond what the table's authors use"
+    )
     return [Problem(int(batch.lines[many[0]]), "Concurrency", str(concurrency[many[0]]), reason)]
 
 

@@ -278,7 +278,28 @@ def test_the_command_says_when_it_is_not_decided_what_is_imported(lab, tmp_path,
     path = tmp_path / "bad.csv"
     path.write_text(GOOD + "5,268800,318750,665600,100,10\n")
     assert main(["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"], lab) == 1
-    assert "choosing, not decided yet what is imported, 1 bad lines" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "choosing, not decided yet what is imported, 1 bad lines" in told.out
+    assert "  line 3 cores is none of the steps" in told.out
+    assert f"{SERVER}/uploads/{Upload.objects.get().pk}/" in told.err.replace("\n", "")
+
+
+def test_the_command_tells_what_is_asked(lab, tmp_path, capsys):
+    path = tmp_path / "seconds.csv"
+    path.write_text(GOOD.replace(",100,", ",0.1,"))
+    assert main(["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"], lab) == 1
+    assert "  Is 'time_ms' the time per minibatch in s?" in capsys.readouterr().out
+
+
+def test_a_folder_of_runs_is_sent_as_a_zip_that_is_known_again(lab, tmp_path):
+    folder = tmp_path / "pm_2_268800_318750000_665600000"
+    folder.mkdir()
+    epochs = "".join(f"0,100,{step}\n" for step in range(9))
+    (folder / "net_epoch_stats.csv").write_text(f"epoch,epochtime_ms,log_time\n{epochs}")
+    first = lab.upload(folder, **PAIR)
+    assert (first.filename, lab.wait(first).rows_imported) == (f"{folder.name}.zip", 1)
+    (folder / "net_epoch_stats.csv").touch()
+    assert lab.upload(folder, **PAIR).id == first.id
 
 
 def test_a_file_that_is_not_there_keeps_no_other_from_coming_in(lab, path, capsys):

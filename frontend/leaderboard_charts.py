@@ -69,7 +69,7 @@ def _line(
         "type": "scatter",
         "mode": "lines+markers",
         "name": name,
-        "legendgroup": method,
+        "legendgroup": name,
         "showlegend": not worst,
         "x": rounded([row[against] for row in known]),
         "y": rounded([of(row) for row in known]),

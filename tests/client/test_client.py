@@ -1,94 +1,20 @@
-"""The client against the real site; only the wire between them is short."""
+"""The client against the real site."""
 
 import json
-import stat
 import tomllib
 from pathlib import Path
 
-import httpx
-import pandas as pd
 import pytest
 
 import profiling.client
-from jetsonlab.wsgi import application
 from profiling.client import Lab, LabAway, LabRefused
 from profiling.client.cli import main
 from profiling.client.keys import find_key, keep_key
-from profiling.client.wire import in_words
 from profiling.errors import InvalidInput
-from profiling.models import ApiToken, Run, Upload
-from profiling.services.imports import upload_work
+from profiling.models import Run, Upload
+from tests.client.conftest import GOOD, PAIR, ROW, SERVER
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SERVER = "http://127.0.0.1"
-PAIR = {"workload": "resnet", "device_model": "orin-mini"}
-ROW = {"cores": 2, "cpu_khz": 268_800, "gpu_khz": 318_750, "mem_khz": 665_600}
-ROW |= {"time_ms": 100, "power_mw": 10_000}
-GOOD = "cores,cpu_khz,gpu_khz,mem_khz,time_ms,power_w\n2,268800,318750,665600,100,10\n"
-
-
-class Line(httpx.WSGITransport):
-    """The wire: the first `cut` requests get nowhere, the next `busy` a 503. The next pieces of a transfer
-    break off after so many bytes: the site sees a body that ends too early, the client no answer."""
-
-    cut, busy, asked = 0, 0, 0
-    dies_after: list[int] = []  # noqa: RUF012 (set by tests)
-
-    def handle_request(self, request):
-        self.asked += 1
-        if self.cut:
-            self.cut -= 1
-            raise httpx.ConnectError("cut", request=request)
-        if self.busy:
-            self.busy -= 1
-            return httpx.Response(503, headers={"Retry-After": "7"}, request=request)
-        if request.method == "PATCH" and self.dies_after:
-            piece = request.read()[: self.dies_after.pop(0)]
-            half = httpx.Request("PATCH", request.url, headers=request.headers, content=piece)
-            half.headers["Content-Length"] = request.headers["Content-Length"]
-            super().handle_request(half)
-            raise httpx.ReadError("broken off", request=request)
-        return super().handle_request(request)
-
-
-@pytest.fixture
-def line():
-    return Line(app=application)
-
-
-@pytest.fixture
-def slept():
-    return []
-
-
-@pytest.fixture
-def lab(eng, orin, resnet, line, slept, monkeypatch, tmp_path):
-    text = ApiToken.new_text()
-    ApiToken.objects.create(
-        user=eng,
-        name="c",
-        prefix=text[:8],
-        digest=ApiToken.digest_of(text),
-        scopes=["read", "upload", "plan"],
-    )
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("profiling.services.uploads.wake_worker", lambda *_: None)
-
-    def sleep(seconds):
-        """While the client waits, a worker works."""
-        slept.append(seconds)
-        for upload in Upload.objects.filter(state="received"):
-            upload_work(upload_id=upload.pk)
-
-    return Lab(SERVER, text, transport=line, sleep=sleep)
-
-
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "sweep.csv"
-    path.write_text(GOOD)
-    return path
 
 
 def test_a_file_is_sent_and_waited_for_with_progress(lab, path):
@@ -182,52 +108,6 @@ def test_a_busy_lab_is_asked_again_for_an_export_too(lab, line, slept, tmp_path)
     assert slept == [0.5, 7]
 
 
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (
-            httpx.Response(200, html="<h1>Welcome to the hotel</h1>"),
-            "is no jetsonlab: it answers with text/html",
-        ),
-        (httpx.Response(301, headers={"Location": "https://lab/api/"}), "leads to https://lab/api/"),
-        (httpx.Response(502, html="bad gateway"), "answers 502"),
-    ],
-)
-def test_what_is_no_lab_is_told_in_words(answer, says, capsys):
-    lab = Lab(SERVER, "jl_x", transport=httpx.MockTransport(lambda _: answer), sleep=lambda _: None)
-    assert main(["runs"], lab) == 1
-    assert says in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("token", ["jl_é", "jl_a\nb"])
-def test_what_is_no_token_is_not_sent(monkeypatch, tmp_path, token, capsys):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert main(["login", SERVER, "--token", token]) == 1
-    assert "token" in capsys.readouterr().err
-
-
-def test_a_login_that_nobody_types_is_told_in_words(monkeypatch, capsys):
-    def nobody(_):
-        raise EOFError
-
-    monkeypatch.setattr("getpass.getpass", nobody)
-    assert main(["login", SERVER]) == 1
-    assert "--token" in capsys.readouterr().err
-
-
-def test_a_number_that_json_does_not_know_is_told_in_words(lab, capsys):
-    assert main(["plan", "resnet", "orin-mini", "--power-mw", "nan"], lab) == 1
-    assert "JSON" in capsys.readouterr().err
-
-
-def test_faults_are_told_in_words(lab, capsys):
-    assert main(["runs", "cores=many"], lab) == 1
-    assert "cores: Enter a number." in capsys.readouterr().err
-    assert in_words([{"line": 2, "column": "cores", "value": "x", "reason": "is no number"}]) == (
-        "line 2 cores = 'x' is no number"
-    )
-
-
 def test_a_full_disk_keeps_the_old_login(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     path = keep_key(SERVER, "jl_old")
@@ -248,47 +128,10 @@ def test_a_refusal_is_not_asked_again(lab, line):
     assert line.asked == 1
 
 
-@pytest.mark.parametrize("name", ["runs.csv", "runs.json", "runs.parquet"])
-def test_runs_are_exported_by_the_files_ending(lab, tmp_path, name):
-    lab.send_runs([ROW, {**ROW, "cores": 4}], **PAIR)
-    assert main(["export", str(tmp_path / name), "cores=4"], lab) == 0
-    read = {
-        "csv": pd.read_csv,
-        "parquet": pd.read_parquet,
-        "json": lambda p: json.loads(p.read_text())["runs"],
-    }
-    assert len(read[name.split(".")[1]](tmp_path / name)) == 1
-
-
 def test_a_refused_export_leaves_no_file(lab, tmp_path):
     with pytest.raises(LabRefused):
         lab.export(tmp_path / "runs.csv", speling=1)
     assert not list(tmp_path.glob("runs*"))
-
-
-def test_the_command_uploads_and_lists(lab, path, capsys):
-    words = ["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"]
-    assert main(words, lab) == 0
-    assert "done, 1 imported, 0 bad lines" in capsys.readouterr().out
-    assert main(["runs", "workload=resnet", "--json"], lab) == 0
-    assert json.loads(capsys.readouterr().out)[0]["id"] == Run.objects.get().pk
-
-
-def test_the_command_says_when_it_is_not_decided_what_is_imported(lab, tmp_path, capsys):
-    path = tmp_path / "bad.csv"
-    path.write_text(GOOD + "5,268800,318750,665600,100,10\n")
-    assert main(["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"], lab) == 1
-    told = capsys.readouterr()
-    assert "choosing, not decided yet what is imported, 1 bad lines" in told.out
-    assert "  line 3 cores is none of the steps" in told.out
-    assert f"{SERVER}/uploads/{Upload.objects.get().pk}/" in told.err.replace("\n", "")
-
-
-def test_the_command_tells_what_is_asked(lab, tmp_path, capsys):
-    path = tmp_path / "seconds.csv"
-    path.write_text(GOOD.replace(",100,", ",0.1,"))
-    assert main(["upload", str(path), "--workload", "resnet", "--device-model", "orin-mini"], lab) == 1
-    assert "  Is 'time_ms' the time per minibatch in s?" in capsys.readouterr().out
 
 
 def test_a_folder_of_runs_is_sent_as_a_zip_that_is_known_again(lab, tmp_path):
@@ -300,32 +143,6 @@ def test_a_folder_of_runs_is_sent_as_a_zip_that_is_known_again(lab, tmp_path):
     assert (first.filename, lab.wait(first).rows_imported) == (f"{folder.name}.zip", 1)
     (folder / "net_epoch_stats.csv").touch()
     assert lab.upload(folder, **PAIR).id == first.id
-
-
-def test_a_file_that_is_not_there_keeps_no_other_from_coming_in(lab, path, capsys):
-    words = ["upload", "missing.csv", str(path), "--workload", "resnet", "--device-model", "orin-mini"]
-    assert main(words, lab) == 1
-    told = capsys.readouterr()
-    assert "1 imported" in told.out
-    assert "missing.csv: No such file or directory" in told.err
-
-
-@pytest.mark.parametrize("name", ["runs.xlsx", "no/such/folder/runs.csv"])
-def test_an_export_that_cannot_be_written_is_told_in_words(lab, tmp_path, capsys, name):
-    assert main(["export", str(tmp_path / name)], lab) == 1
-    assert name.split("/")[-1] in capsys.readouterr().err.replace("\n", "")
-
-
-def test_a_plan_that_cannot_be_made_is_told_in_words(lab, capsys):
-    assert main(["plan", "resnet", "orin-mini", "--power-mw", "20000"], lab) == 1
-    assert "predictor" in capsys.readouterr().err
-
-
-def test_a_login_is_kept_for_its_owner_alone(lab, capsys):
-    options = ["login", SERVER, "--token", "jl_x"]
-    assert main(options, lab) == 0
-    assert find_key() == (SERVER, "jl_x")
-    assert stat.S_IMODE(keep_key(SERVER, "jl_y").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

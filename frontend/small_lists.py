@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.http import QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 
-from frontend.browsing import Chip, Facet, address, facet_chips, hidden_fields
+from frontend.browsing import Browse, Chip, Facet, address, facet_chips, hidden_fields
 from profiling.filter_fields import FacetedFilter, filters_in
 
 WORDS = {"true": "yes", "false": "no"}
@@ -21,6 +22,13 @@ class Kind(NamedTuple):
     label: str
     field: str
     title: str = ""
+
+
+def list_answer(
+    request: HttpRequest, template: str, browse: Browse, chosen: FacetedFilter, kinds: Sequence[Kind]
+) -> HttpResponse:
+    context = {"browse": browse, **facet_context(chosen, request.GET, kinds)}
+    return render(request, template, context, status=400 if chosen.form.errors else 200)
 
 
 def facet_context(chosen: FacetedFilter, asked: QueryDict, kinds: Sequence[Kind]) -> dict[str, Any]:

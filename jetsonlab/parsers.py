@@ -8,6 +8,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 
 from profiling.errors import TooLarge
+from profiling.json_objects import no_doubles
 
 JSON_MAX_BYTES = 32 * 2**20
 
@@ -41,7 +42,7 @@ class BoundedJSONParser(BaseParser):
 
 def _loaded(body: bytes) -> Any:
     text = body.decode(json.detect_encoding(body))  # json's own decoding lets surrogates pass
-    found = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_no_doubles)
+    found = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=no_doubles)
     if "\\u" in text:
         _check_texts(found)
     return found
@@ -49,16 +50,6 @@ def _loaded(body: bytes) -> Any:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON; unknown is null")
-
-
-def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a field named twice one value would be lost without a word."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        doubled = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"an object names {', '.join(map(repr, doubled))} twice")
-    return found
 
 
 def _finite(digits: str) -> float:

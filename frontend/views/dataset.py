@@ -12,7 +12,7 @@ from frontend.forms import DatasetForm, attempt
 from frontend.guards import engineer, page_of
 from frontend.list_columns import DATASET_COLUMNS, DATASET_KINDS
 from frontend.run_form import filters_anywhere, filters_words
-from frontend.small_lists import facet_context
+from frontend.small_lists import list_answer
 from profiling.filter_fields import Filters
 from profiling.filters import DatasetFilter
 from profiling.models import Dataset, DatasetVersion, SavedView
@@ -40,8 +40,7 @@ def dataset_list_page(request: HttpRequest) -> HttpResponse:
     browse.take(
         chosen.qs, dataset_list(), lambda dataset: reverse("dataset-detail", args=[dataset.slug]), count=True
     )
-    context = {"browse": browse, **facet_context(chosen, request.GET, DATASET_KINDS)}
-    return render(request, "frontend/dataset/list.html", context, status=400 if chosen.form.errors else 200)
+    return list_answer(request, "frontend/dataset/list.html", browse, chosen, DATASET_KINDS)
 
 
 def dataset_page(request: HttpRequest, slug: str) -> HttpResponse:

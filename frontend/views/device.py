@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from frontend.browsing import Browse
 from frontend.list_columns import DEVICE_COLUMNS, DEVICE_KINDS
-from frontend.small_lists import facet_context
+from frontend.small_lists import list_answer
 from profiling.filters import DeviceFilter
 from profiling.models import SavedView
 from profiling.selectors.devices import alive_since, device_list
@@ -18,8 +18,7 @@ def device_list_page(request: HttpRequest) -> HttpResponse:
     browse.take(
         chosen.qs, device_list(), lambda device: reverse("device-detail", args=[device.slug]), count=True
     )
-    context = {"browse": browse, **facet_context(chosen, request.GET, DEVICE_KINDS)}
-    return render(request, "frontend/device/list.html", context, status=400 if chosen.form.errors else 200)
+    return list_answer(request, "frontend/device/list.html", browse, chosen, DEVICE_KINDS)
 
 
 def device_page(request: HttpRequest, slug: str) -> HttpResponse:

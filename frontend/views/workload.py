@@ -7,7 +7,7 @@ from frontend.browsing import Browse
 from frontend.forms import UploadForm, WorkloadForm, attempt
 from frontend.guards import engineer
 from frontend.list_columns import WORKLOAD_COLUMNS, WORKLOAD_KINDS
-from frontend.small_lists import facet_context
+from frontend.small_lists import list_answer
 from modeling.selectors.predictors import predictor_list
 from profiling.filters import WorkloadFilter
 from profiling.models import SavedView, Workload
@@ -28,8 +28,7 @@ def workload_list_page(request: HttpRequest) -> HttpResponse:
         workloads_tell,
         count=True,
     )
-    context = {"browse": browse, **facet_context(chosen, request.GET, WORKLOAD_KINDS)}
-    return render(request, "frontend/workload/list.html", context, status=400 if chosen.form.errors else 200)
+    return list_answer(request, "frontend/workload/list.html", browse, chosen, WORKLOAD_KINDS)
 
 
 def workload_page(request: HttpRequest, slug: str) -> HttpResponse:

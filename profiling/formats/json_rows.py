@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from profiling.formats.batches import ROWS_AT_ONCE, Batch, Rows, check_rows, checked_header, text_batch
 from profiling.formats.problems import FileTooLarge, FormatError, Limits, Problem, shown
 from profiling.formats.source import Source
+from profiling.json_objects import no_doubles
 
 BAD_JSON = (ValueError, RecursionError)  # ValueError: syntax, encoding, or a number of thousands of digits
 SAMPLED_RECORDS = 1000
@@ -37,7 +38,7 @@ def _line_batches(source: Source) -> Iterator[Batch]:
 
 def _records(source: Source) -> list[Record]:
     try:
-        found = json.loads(source.whole(), object_pairs_hook=_no_doubles, parse_int=_whole)
+        found = json.loads(source.whole(), object_pairs_hook=no_doubles, parse_int=_whole)
     except FormatError:
         raise
     except BAD_JSON as error:
@@ -99,21 +100,12 @@ def _whole(digits: str) -> int | str:
     return int(digits) if len(digits) < LONGEST_NUMBER else digits
 
 
-def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        doubled = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"an object names {', '.join(map(repr, doubled))} twice")
-    return found
-
-
 def _json_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     for number, line in enumerate(_lines(stream, limits), 1):
         if not line.strip():
             continue
         try:
-            yield number, json.loads(line, object_pairs_hook=_no_doubles, parse_int=_whole)
+            yield number, json.loads(line, object_pairs_hook=no_doubles, parse_int=_whole)
         except BAD_JSON as error:
             yield (
                 number,

@@ -1,11 +1,12 @@
 """A zip of one table or log: the file in it is read, unpacked piece by piece under the same limits."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from profiling.formats import dreamlab, excel_rows
-from profiling.formats.problems import FormatError, Problem
+from profiling.formats.problems import FormatError, Problem, shown
 from profiling.formats.source import ZIP, Source, open_zip
 
 EMPTY_ZIP = b"PK\x05\x06"
@@ -31,9 +32,11 @@ def unzipped(source: Source) -> Source:
         ]
     chosen = _the_table([info.filename for info in files], source.filename)
     if next(info.flag_bits for info in files if info.filename == chosen) & LOCKED:
-        raise FormatError(f"{chosen} in {source.filename} is locked with a password; send it without")
+        raise FormatError(f"{shown(chosen)} in {source.filename} is locked with a password; send it without")
     others = tuple(info.filename for info in files if info.filename != chosen)
-    return Source(source.path, f"{chosen} in {source.filename}", source.limits, member=chosen, beside=others)
+    return Source(
+        source.path, f"{shown(chosen)} in {source.filename}", source.limits, member=chosen, beside=others
+    )
 
 
 def _the_table(names: list[str], filename: str) -> str:
@@ -45,7 +48,7 @@ def _the_table(names: list[str], filename: str) -> str:
     )
     if len(tables) == 1:
         return tables[0]
-    named = ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
+    named = _named(names)
     what = f"{len(tables)} tables or logs" if tables else "several files, none called like a table"
     raise FormatError(
         f"{filename} holds {what}: {named}. Only run folders come in together; unpack it, and send each file "
@@ -57,9 +60,12 @@ def as_member(source: Source, found: Any) -> Any:
     """What was found in the file, with its name in the zip, and the names of those that were not read."""
     if not source.member:
         return found
-    reasons = [f"of the zip, {source.member} is read"]
+    reasons = [f"of the zip, {shown(source.member)} is read"]
     if source.beside:
-        more = " …" if len(source.beside) > NAMED else ""
-        reasons += [f"not read, as no table ({len(source.beside)}): {', '.join(source.beside[:NAMED])}{more}"]
+        reasons += [f"not read, as no table ({len(source.beside)}): {_named(source.beside)}"]
     notes = [Problem(0, "", "", reason) for reason in reasons]
-    return replace(found, member=source.member, notes=[*notes, *found.notes])
+    return replace(found, member=shown(source.member), notes=[*notes, *found.notes])
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(map(shown, names[:NAMED])) + (" …" if len(names) > NAMED else "")

@@ -71,13 +71,16 @@ def test_any_json(tmp_path_factory, value):
 
 def samples() -> dict[str, bytes]:
     frame = pd.DataFrame({"cores": [2, 4], "time_ms": [1.5, 2.5], "note": ["a", "b"]})
-    excel, parquet = io.BytesIO(), io.BytesIO()
+    excel, parquet, packed = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", frame.to_csv(index=False))
     frame.to_excel(excel, index=False)
     frame.to_parquet(parquet)
     return {
         "excel": excel.getvalue(),
         "parquet": parquet.getvalue(),
         "gzip": gzip.compress(frame.to_csv(index=False).encode()),
+        "zip": packed.getvalue(),
         "jsonl": frame.to_json(orient="records", lines=True).encode(),
     }
 

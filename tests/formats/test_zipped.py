@@ -54,6 +54,11 @@ def test_what_lies_beside_the_only_table_is_named(zipped, ranges):
     assert parsed.notes[1].reason == "not read, as no table (1): notes.md"
 
 
+def test_a_name_without_end_is_cut(zipped, ranges):
+    parsed = read(zipped({"a" * 60_000 + ".csv": TABLE}), legal=ranges)
+    assert (len(parsed), len(parsed.member)) == (2, 81)
+
+
 def test_several_tables_are_refused_with_what_to_do(zipped):
     with pytest.raises(
         FormatError, match=r"holds 2 tables or logs: a\.csv, b\.csv\..*send each file by itself"

@@ -172,6 +172,13 @@ def test_the_log_of_another_board_is_asked_about(worked, measured, attach):
     assert cores == "the log tells of 16 CPU cores; Orin Mini has 6. Was it taken on another board?"
 
 
+def test_the_page_asks_about_the_log_of_another_board(worked, browser):
+    upload = worked(TIMED.replace("VDD_IN", "POM_5V_IN"), "tegrastats.txt")
+    page = browser.get(f"/uploads/{upload.pk}/").content.decode()
+    assert "This file needs a decision" in page
+    assert "rails are POM_5V_IN; Orin Mini has VDD_IN. Was it taken on another board?" in page
+
+
 def test_a_rail_that_the_board_does_not_have_is_noted(worked):
     upload = worked(TIMED.replace("VDD_IN", "VDD_FAN 1mW/1mW VDD_IN"), "tegrastats.txt")
     assert upload.state == "done"

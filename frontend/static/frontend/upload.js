@@ -21,6 +21,10 @@ document.querySelectorAll("[data-drop]").forEach((box) => {
   for (const name of ["dragleave", "drop"]) box.addEventListener(name, () => box.classList.remove("over"));
   box.addEventListener("drop", (event) => {
     event.preventDefault();
+    if ([...event.dataTransfer.items].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
+      said.textContent = "A folder cannot be sent as it is: zip it and drop the zip, or use jetsonlab upload.";
+      return;
+    }
     input.files = event.dataTransfer.files;
     show();
   });

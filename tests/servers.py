@@ -2,6 +2,7 @@
 
 import contextlib
 import glob
+import itertools
 import os
 import shutil
 import socket
@@ -21,10 +22,17 @@ def missing(what: str) -> None:
     (pytest.fail if REQUIRED else pytest.skip)(f"{what} is not installed")
 
 
+# Of this process alone, and below those that outgoing connections take: nobody comes between the choice of a
+# port and the server that will listen there.
+PORTS = itertools.count(20_000 + 50 * (os.getpid() % 240))
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    while True:
+        port = next(PORTS)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -50,7 +50,7 @@ class CompareForm(forms.Form):
         every = [(subject.key, group_words(subject.group)) for subject in subjects]
         known = dict(every)
         chosen = [key for key in asked.getlist("of") if key in known][:MOST]
-        own = [each.key for each in subjects if each.group.workload.slug == asked.get("workload")]
+        own = [each.key for each in subjects if each.group.workload.slug in asked.getlist("workload")]
         chosen = chosen or (own or [key for key, _ in every])[:USUAL]
         given = {name: asked[name] for name in self.base_fields if name != "of" and asked.get(name)}
         usual = {"at": "maxn", "value": "time_ms", **_ends(chosen), **_rate(subjects, chosen)}

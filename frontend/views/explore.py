@@ -18,7 +18,7 @@ from frontend.explore_figures import (
     repeats_figure,
 )
 from frontend.explore_form import OWN, Explored
-from frontend.run_form import RUN_FILTERS, counted, filtered_runs, form_context
+from frontend.run_form import RUN_FILTERS, counted, faults, filtered_runs, form_context
 from profiling.errors import InvalidInput, NotFound
 from profiling.models import SavedView
 
@@ -55,7 +55,10 @@ def _figures(seen: Explored) -> dict[str, Any]:
 
 def explore_file(request: HttpRequest, name: str) -> HttpResponse:
     """The numbers of one plot, as a table."""
-    seen = Explored(filtered_runs(request.GET).qs, request.GET)
+    chosen = filtered_runs(request.GET)
+    seen = Explored(chosen.qs, request.GET)
+    if wrong := faults(chosen):
+        raise InvalidInput(" ".join(wrong).replace(" Left out.", ""))
     if name not in TABLES:
         raise NotFound(f"Explore has no plot {name}; it has {', '.join(TABLES)}.")
     if not seen.valid:

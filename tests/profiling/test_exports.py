@@ -92,6 +92,13 @@ def test_the_package_names_filters_counts_and_hash(api, runs):
     assert said["columns"]["power_mw"].endswith("mW")
 
 
+def test_the_package_names_every_value_of_a_filter(api, runs):
+    asked = {"format": "csv", "package": "true", "emulated": ["true", "false"], "id__gte": 1}
+    with zipfile.ZipFile(io.BytesIO(body(api.get(URL, asked)))) as archive:
+        said = json.loads(archive.read("runs.provenance.json"))
+    assert said["filters"] == {"emulated": ["true", "false"], "id__gte": "1"}
+
+
 def test_what_was_taken_away_can_be_brought_back(api, runs, tmp_path):
     path = tmp_path / "runs.json"
     path.write_bytes(body(api.get(URL, {"format": "json"})))

@@ -142,6 +142,8 @@ def test_subjects_that_are_gone_are_left_out(browser, pair):
 def test_a_workload_leads_to_its_own_comparison(browser, pair):
     assert 'href="/compare/?workload=other"' in browser.get("/workloads/other/").content.decode()
     assert [row.subject.group.workload.slug for row in rows(browser, workload="other")] == ["other"]
+    two = {row.subject.group.workload.slug for row in rows(browser, workload=["other", "resnet"])}
+    assert two == {"other", "resnet"}
 
 
 def test_a_plot_that_is_not_there_is_not_found(browser, pair):

@@ -94,6 +94,12 @@ def test_filters_without_a_field_of_their_own_outlive_the_next_choice(browser, r
     assert 'type="hidden" name="flagged"' not in form
 
 
+def test_a_table_of_a_plot_ignores_no_filter(browser, runs):
+    answer = browser.get(f"{URL}map.csv", {"flagged": "zzz"})
+    assert answer.status_code == 400
+    assert "zzz is none of: true, false." in answer.content.decode()
+
+
 def test_curves_hold_the_other_knobs(browser, runs):
     cores = [row for row in table(browser, "curves") if row["varied"] == "cores"]
     assert [row["cores"] for row in cores] == ["2", "4", "6"]

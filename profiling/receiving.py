@@ -23,6 +23,11 @@ def incoming_folder() -> Path:
     return folder
 
 
+def printable(name: str) -> str:
+    """A file's name without line ends, NUL, and signs that turn what follows around."""
+    return "".join(letter if letter.isprintable() else "_" for letter in name)
+
+
 class ReceivedFile(TemporaryUploadedFile):
     """A file as it arrives. One over UPLOAD_MAX_BYTES, or over what the disk holds, is no longer kept but
     counted on."""
@@ -32,7 +37,7 @@ class ReceivedFile(TemporaryUploadedFile):
 
     def __init__(self, name: str, content_type: str | None = None) -> None:
         self.spool = NamedTemporaryFile(dir=incoming_folder(), suffix=".part", buffering=0)  # noqa: SIM115 (see close)
-        UploadedFile.__init__(self, self.spool, name, content_type, 0)
+        UploadedFile.__init__(self, self.spool, printable(name), content_type, 0)
         self._hash = hashlib.sha256()
 
     def take(self, chunk: bytes) -> None:

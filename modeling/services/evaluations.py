@@ -18,6 +18,7 @@ from modeling.selectors.references import REFERENCE_MODES, source
 from profiling.errors import Conflict, InvalidInput
 from profiling.models import DeviceModel, Workload
 from profiling.services.audit import Action, audit
+from profiling.silence import silent
 from profiling.wake import wake_worker
 
 EVALUATE = "modeling.tasks.run_evaluation"
@@ -126,12 +127,12 @@ def _held(evaluation: Evaluation) -> QuerySet[Evaluation]:
 
 def evaluations_rescue() -> int:
     """Wake workers for what was forgotten: lost messages, and evaluations whose worker died. How many."""
-    silent = Evaluation.objects.filter(state=Evaluation.State.RUNNING, heartbeat__lt=timezone.now() - SILENCE)
-    silent.filter(attempts__gte=MAX_ATTEMPTS).update(
+    lost = Evaluation.objects.filter(silent("heartbeat", SILENCE), state=Evaluation.State.RUNNING)
+    lost.filter(attempts__gte=MAX_ATTEMPTS).update(
         state=Evaluation.State.FAILED,
         failure=f"The worker fell silent {MAX_ATTEMPTS} times while evaluating.",
     )
-    silent.update(state=Evaluation.State.PENDING, step="", steps_done=0)
+    lost.update(state=Evaluation.State.PENDING, step="", steps_done=0)
     pending = Evaluation.objects.filter(state=Evaluation.State.PENDING).values_list("pk", flat=True)
     for pk in pending:
         wake_worker(EVALUATE, pk)

@@ -14,6 +14,7 @@ from modeling.selectors.references import Source, default_references, named_refe
 from profiling.errors import Conflict, InvalidInput
 from profiling.models import DeviceModel, Workload
 from profiling.services.audit import Action, audit
+from profiling.silence import silent
 from profiling.wake import wake_worker
 
 FIT = "modeling.tasks.fit_predictor"
@@ -131,11 +132,11 @@ def predictor_retry(*, predictor: Predictor) -> None:
 
 def predictors_rescue() -> int:
     """Wake workers for what was forgotten: lost messages, and fits whose worker died. How many."""
-    silent = Predictor.objects.filter(state=Predictor.State.FITTING, heartbeat__lt=timezone.now() - SILENCE)
-    silent.filter(attempts__gte=MAX_ATTEMPTS).update(
+    lost = Predictor.objects.filter(silent("heartbeat", SILENCE), state=Predictor.State.FITTING)
+    lost.filter(attempts__gte=MAX_ATTEMPTS).update(
         state=Predictor.State.FAILED, failure=f"The worker fell silent {MAX_ATTEMPTS} times while fitting."
     )
-    silent.update(state=Predictor.State.PENDING, step=STEPS[0], steps_done=0)
+    lost.update(state=Predictor.State.PENDING, step=STEPS[0], steps_done=0)
     pending = Predictor.objects.filter(state=Predictor.State.PENDING).values_list("pk", flat=True)
     for predictor_id in pending:
         wake_worker(FIT, predictor_id)

@@ -15,6 +15,7 @@ from profiling.services.audit import Action, audit
 from profiling.services.devices import host_model_update
 from profiling.services.sweeps import sweep_settle
 from profiling.signals import runs_changed
+from profiling.silence import silent
 from profiling.telemetry import TelemetryError, pack
 
 SILENCE = timedelta(seconds=60)
@@ -37,7 +38,7 @@ KEPT_FIELDS = ("flags", "unknowns", "extra", "provenance")
 def device_seen(*, device: Device, agent: str, status: dict[str, Any] | None = None) -> None:
     """Note a sign of life; refuse a second agent while the first is alive."""
     now = timezone.now()
-    mine = Q(agent="") | Q(agent=agent) | Q(last_seen__isnull=True) | Q(last_seen__lt=now - SILENCE)
+    mine = Q(agent="") | Q(agent=agent) | Q(last_seen__isnull=True) | silent("last_seen", SILENCE)
     fields: dict[str, Any] = {"agent": agent, "last_seen": now}
     if status is not None:
         fields["status"] = status
@@ -167,8 +168,7 @@ def run_settled(run: Run) -> None:
 
 def runs_reap() -> int:
     """Give back what silent agents hold; how many runs that were."""
-    silent = Run.objects.filter(state=Run.State.CLAIMED, heartbeat_at__lt=timezone.now() - SILENCE)
-    reaped = list(silent)
+    reaped = list(Run.objects.filter(silent("heartbeat_at", SILENCE), state=Run.State.CLAIMED))
     for run in reaped:
         run_fail(run=run, reason=f"The agent of {run.device} fell silent.")
     return len(reaped)

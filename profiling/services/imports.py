@@ -180,9 +180,10 @@ def _attach(upload: Upload, chunks: list[Telemetry]) -> None:
 
 
 def _claim(upload_id: int) -> bool:
-    free = Q(worked_until=None) | Q(worked_until__lt=timezone.now())
+    now = timezone.now()  # beyond two leases, the clock was set back since
+    free = Q(worked_until=None) | Q(worked_until__lt=now) | Q(worked_until__gt=now + 2 * LEASE)
     mine = Upload.objects.filter(free, pk=upload_id, state__in=WORKABLE)
-    return bool(mine.update(worked_until=timezone.now() + LEASE))
+    return bool(mine.update(worked_until=now + LEASE))
 
 
 def _progress(upload: Upload, rows: int) -> None:

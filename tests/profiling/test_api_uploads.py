@@ -178,3 +178,9 @@ def test_a_browser_must_send_its_csrf_token(eng):
     answer = browser.post(URL, {**PAIR, "file": io.BytesIO(GOOD)}, format="multipart")
     assert answer.status_code == 403
     assert "CSRF" in answer.json()["detail"]
+
+
+def test_a_files_name_is_kept_without_what_cannot_be_shown(api, resnet, orin):
+    url = "/api/v1/uploads/?workload=resnet&device_model=orin-mini&filename=a%0D%0Ab%00c%E2%80%AEd.csv"
+    answer = api.generic("POST", url, b"x,y\n1,2\n", content_type="application/octet-stream")
+    assert answer.json()["filename"] == "a__b_c_d.csv"

@@ -2,7 +2,7 @@ import pytest
 
 from profiling.errors import Conflict, InvalidInput
 from profiling.knobs import Knobs
-from profiling.models import Run, Sweep
+from profiling.models import Device, Run, Sweep
 from profiling.services.agents import run_claim, run_complete, run_fail, run_heartbeat, runs_reap
 from profiling.services.sweeps import sweep_cancel, sweep_extend, sweep_request, sweep_resume, sweeps_settle
 from profiling.signals import runs_changed, sweep_drained
@@ -148,13 +148,20 @@ def test_a_failing_run_is_tried_three_times(sweep, board):
     assert (run.state, run.failure) == (Run.State.FAILED, "the workload hung")
 
 
-def test_runs_of_a_silent_agent_come_back(sweep, board):
+@pytest.mark.parametrize("heard", ["2020-01-01T00:00:00Z", "2120-01-01T00:00:00Z"])
+def test_runs_of_a_silent_agent_come_back_whatever_the_clock(sweep, board, heard):
     run = run_claim(device=board, agent="a")
-    Run.objects.filter(pk=run.pk).update(heartbeat_at="2020-01-01T00:00:00Z")
+    Run.objects.filter(pk=run.pk).update(heartbeat_at=heard)
     assert runs_reap() == 1
     run.refresh_from_db()
     assert run.state == Run.State.PENDING
     assert "fell silent" in run.failure
+
+
+def test_a_clock_that_was_set_back_keeps_no_board_to_a_dead_agent(sweep, board):
+    run_claim(device=board, agent="a")
+    Device.objects.update(last_seen="2120-01-01T00:00:00Z")
+    assert run_claim(device=board, agent="b")
 
 
 def test_cancelling_stops_pending_runs_and_tells_the_agent(sweep, board):

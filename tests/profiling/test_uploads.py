@@ -265,9 +265,10 @@ def test_a_worker_that_breaks_off_leaves_no_run(send, monkeypatch):
     assert (upload.state, Run.objects.count()) == ("failed", 0)
 
 
-def test_a_killed_worker_is_followed_by_another(send, resnet, orin):
+@pytest.mark.parametrize("until", ["2020-01-01T00:00Z", "2120-01-01T00:00Z"])
+def test_a_killed_worker_is_followed_by_another_whatever_the_clock(send, resnet, orin, until):
     upload, _ = send(GOOD)
-    Upload.objects.update(state="importing", hidden=True, worked_until="2020-01-01T00:00Z")
+    Upload.objects.update(state="importing", hidden=True, worked_until=until)
     Run.objects.create(upload=upload, workload=resnet, device_model=orin, minibatch=16)
     assert uploads_wake() == 1
     assert work(upload).state == "done"

@@ -18,7 +18,7 @@ from profiling.formats.field_check import FieldCheck
 from profiling.formats.mapping import Mapping
 from profiling.formats.parsed import Parsed
 from profiling.formats.plausible import PLAUSIBLE, Hints, strays
-from profiling.formats.problems import Limits, ProblemList
+from profiling.formats.problems import FormatError, Limits, ProblemList
 from profiling.formats.repeats import Repeated, report_contradictions, report_copies, table_repeats
 
 UNMEASURED = ("pending", "claimed", "failed", "cancelled", "superseded")  # of runs taken from a lab
@@ -129,10 +129,16 @@ class TableReader:
         self._note_twice(lines, columns)
         for check in self.checks:
             check.note(self.notes)
-        if self.passed_over:
-            asked = ", ".join(f"{name} is not {value}" for name, value in self.mapping.only.items())
-            self.notes.add(0, "", "", f"{self.passed_over} rows were passed over, as asked: {asked}")
+        self._note_passed_over()
         return self._parsed(lines, columns, extras)
+
+    def _note_passed_over(self) -> None:
+        if not self.passed_over:
+            return
+        asked = " or ".join(f"{name} is not {value}" for name, value in self.mapping.only.items())
+        if self.passed_over == self.row_count:
+            raise FormatError(f"no line is left to import: in each of the {self.row_count:,}, {asked}")
+        self.notes.add(0, "", "", f"{self.passed_over:,} rows were passed over, as asked: {asked}")
 
     def _strays(self, lines: NDArray[np.int64], columns: dict[str, FloatArray]) -> BoolArray:
         """Rows whose time, power or energy is far from all others and from what a board can do."""

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from profiling.errors import InvalidInput
-from profiling.formats import Column, Limits, Mapping, MappingNeeded, detect, propose, read
+from profiling.formats import Column, FormatError, Limits, Mapping, MappingNeeded, detect, propose, read
 
 HEADER = "cores,cpu_khz,gpu_mhz,mem_hz,time_ms,power_w"
 GOOD = "2,268800,306,204000000,100,10\n4,2201600,1300.5,3199000000,50,20\n"
@@ -99,6 +99,8 @@ def test_a_table_of_several_networks_asks_for_one(write, ranges):
     parsed = read(path, legal=ranges, mapping=replace(proposal.mapping, only={"network": "B"}))
     assert (len(parsed), parsed.row_count) == (1, 2)
     assert parsed.notes[0].reason == "1 rows were passed over, as asked: network is not B"
+    with pytest.raises(FormatError, match="no line is left to import: in each of the 2, network is not C"):
+        read(path, legal=ranges, mapping=replace(proposal.mapping, only={"network": "C"}))
 
 
 def test_clocks_are_taken_to_the_legal_step_within_a_megahertz(write, ranges):

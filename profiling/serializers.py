@@ -146,12 +146,10 @@ class CorrectionSerializer(Strict):
         """As the run's own fields read them, every fault at once."""
         asked = CorrectedSerializer(data=changes, partial=True)
         asked.is_valid(raise_exception=True)
-        if unknown := set(changes) - set(asked.fields):
-            raise serializers.ValidationError(f"{', '.join(sorted(unknown))} cannot be corrected.")
         return asked.validated_data
 
 
-class CorrectedSerializer(serializers.ModelSerializer):
+class CorrectedSerializer(Strict, serializers.ModelSerializer):
     flags = serializers.ListField(child=serializers.ChoiceField(choices=FLAGS))
 
     class Meta:

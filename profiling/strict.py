@@ -5,22 +5,31 @@ from rest_framework import serializers
 
 
 class Strict(serializers.Serializer):
-    """Refuses a field that does not exist: a limit misspelt would be no limit, and nobody would know."""
+    """Refuses a field that does not exist: a limit misspelt would be no limit, and nobody would know.
+
+    And true or false for a number, which DRF takes for 1 or 0.
+    """
 
     def to_internal_value(self, data: Any) -> Any:
-        unknown = set(data) - set(self.fields) if isinstance(data, Mapping) else set()
-        if not unknown:
+        faults = self._faults(data) if isinstance(data, Mapping) else {}
+        if not faults:
             return super().to_internal_value(data)
-        names = ", ".join(sorted(name for name, field in self.fields.items() if not field.read_only))
-        faults: dict[str, Any] = {
-            str(name): [f"No such field. There are: {names}."] for name in sorted(unknown, key=str)
-        }
         try:
             super().to_internal_value(data)
         except serializers.ValidationError as error:
             if isinstance(error.detail, dict):
-                faults |= error.detail
+                faults = {**error.detail, **faults}
         raise serializers.ValidationError(faults)
+
+    def _faults(self, data: Mapping[Any, Any]) -> dict[str, Any]:
+        names = ", ".join(sorted(name for name, field in self.fields.items() if not field.read_only))
+        faults = {
+            str(name): [f"No such field. There are: {names}."] for name in data if name not in self.fields
+        }
+        numbers = [name for name, field in self.fields.items() if isinstance(field, serializers.FloatField)]
+        return faults | {
+            name: ["A valid number is required."] for name in numbers if isinstance(data.get(name), bool)
+        }
 
 
 def strict_components() -> set[str]:

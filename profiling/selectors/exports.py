@@ -58,7 +58,9 @@ COLUMNS: dict[str, Column] = {
     "file_sha256": Column(str, "upload__sha256", "that file's hash"),
     "line": Column(int, "line", "its line in that file"),
     "revises": Column(int, "revises_id", "the run it corrects"),
+    "corrected_by": Column(str, "corrected_by__username", "who corrected it"),
     "correction": Column(str, "correction", "why"),
+    "failure": Column(str, "failure", "why it failed"),
 }
 KINDS = {name: column.kind for name, column in COLUMNS.items()}
 FLAGS_PLACE = list(COLUMNS).index("flags")

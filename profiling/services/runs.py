@@ -17,6 +17,7 @@ from profiling.services.uploads import upload_keep, upload_new
 from profiling.signals import runs_changed
 
 MOST_ROWS = 10_000
+NEVER_ZERO = ("minibatch", "time_ms", "power_mw", "energy_mj")
 CORRECTABLE = (*KNOB_NAMES, "minibatch", *MEASURED_FIELDS, "flags", "measured_at")
 
 
@@ -111,14 +112,19 @@ def _check_correction(run: Run, reason: str, changes: dict[str, Any]) -> None:
     if unknown := sorted(set(changes) - set(CORRECTABLE)):
         raise InvalidInput(f"{', '.join(unknown)} cannot be corrected; {', '.join(CORRECTABLE)} can.")
     check_measured(changes)
+    nothing = [
+        {"field": name, "value": 0, "reason": "is zero, as in a file; not known is null"}
+        for name in NEVER_ZERO
+        if changes.get(name) == 0
+    ]
     legal = run.device_model.ranges
     bad = [
         {"field": name, "value": changes[name], "reason": f"the board has {list(getattr(legal, name))}"}
         for name in KNOB_NAMES
         if changes.get(name) is not None and changes[name] not in getattr(legal, name)
     ]
-    if bad:
-        raise InvalidInput(f"A {run.device_model} cannot run so.", errors=bad)
+    if nothing or bad:
+        raise InvalidInput(f"A {run.device_model} cannot run so.", errors=nothing + bad)
 
 
 def _energy(run: Run, changes: dict[str, Any]) -> dict[str, float]:

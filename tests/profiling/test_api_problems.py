@@ -4,6 +4,7 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
+from profiling.models import Run
 from profiling.services.tokens import token_create
 from profiling.throttles import TokenRateThrottle
 
@@ -127,6 +128,14 @@ def test_a_misspelt_field_is_refused(api, resnet, url, data, unknown):
     answer = api.post(url, data, **({"format": "multipart"} if "uploads" in url else {}))
     assert answer.status_code == 400
     assert answer.json()["errors"][unknown][0].startswith("No such field. There are: ")
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_true_is_no_number(api, resnet, orin, flag):
+    run = Run.objects.create(workload=resnet, device_model=orin, minibatch=1, power_mw=5)
+    body = {"reason": "x", "changes": {"power_mw": flag}}
+    answer = api.post(f"/api/v1/runs/{run.pk}/corrections/", body)
+    assert answer.json()["errors"] == {"changes": {"power_mw": ["A valid number is required."]}}
 
 
 def test_what_was_read_can_be_sent_back(api, resnet):

@@ -108,6 +108,14 @@ def test_what_was_taken_away_can_be_brought_back(api, runs, tmp_path):
 TEXTS = {"note": '=HYPERLINK("http://x")', "quoted": "'=1+1", "two": 'é,"q"\nnew', "-x": "@a"}
 
 
+def test_a_file_says_why_a_run_failed_and_who_corrected_one(api, runs, eng):
+    Run.objects.filter(pk=runs[0].pk).update(state="failed", failure="out of memory")
+    Run.objects.filter(pk=runs[1].pk).update(corrected_by=eng, correction="meter was off")
+    found = {int(row["id"]): row for row in rows(body(api.get(URL, {"format": "csv"})))}
+    assert found[runs[0].pk]["failure"] == "out of memory"
+    assert (found[runs[1].pk]["corrected_by"], found[runs[1].pk]["correction"]) == ("eng", "meter was off")
+
+
 @pytest.fixture
 def kept(resnet, orin, eng):
     upload = Upload.objects.create(filename="'=1+1.csv", size=1, sha256="a" * 64, uploader=eng)

@@ -188,6 +188,8 @@ def test_what_is_corrected_to_unknown_has_its_reason(run, eng):
         ("why", {"workload": 3}),
         ("why", {"cores": 3}),
         ("why", {"time_ms": -1.0}),
+        ("why", {"time_ms": 0}),
+        ("why", {"minibatch": 0}),
     ],
 )
 def test_a_correction_that_makes_no_sense_is_refused(api, run, eng, reason, changes):

@@ -103,7 +103,7 @@ class UploadForm(forms.Form):
     file = FilesField(
         widget=FilesInput,
         label="Files",
-        help_text="CSV, Parquet, JSON, Excel, a tegrastats or jtop log, each also zipped; or a zip of run folders.",
+        help_text="CSV, Excel, Parquet, JSON, a tegrastats or jtop log, also zipped; a zip of run folders.",
     )
     repeats = forms.ChoiceField(
         choices=[("refuse", "a bad line, to be looked at"), ("keep", "a repeat, kept as a run of its own")],

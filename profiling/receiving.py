@@ -8,12 +8,14 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.db.models.fields.files import FieldFile
 
 from profiling.errors import StorageFull
 from profiling.outages import is_full
+from profiling.permissions import has_role
 
 
 def incoming_folder() -> Path:
@@ -102,19 +104,20 @@ def kept_with_its_row(file: FieldFile) -> Iterator[None]:
 class SpoolHandler(FileUploadHandler):
     """Django's own handlers would write any size to disk, and leave the hashing for a second pass."""
 
-    file: ReceivedFile | None = None
+    file: ReceivedFile  # none as long as there is no file, as Django's parser looks for it
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
+        if not has_role(getattr(self.request, "user", AnonymousUser()), "engineer"):
+            raise SkipFile  # a form is read before its page asks who sends it: others could fill the disk
         self.file = ReceivedFile(self.file_name or "unnamed", self.content_type)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        assert self.file is not None
         self.file.take(raw_data)
 
-    def file_complete(self, file_size: int) -> ReceivedFile | None:
-        return self.file.finished() if self.file else None
+    def file_complete(self, file_size: int) -> ReceivedFile:
+        return self.file.finished()
 
     def upload_interrupted(self) -> None:
-        if self.file:
+        if hasattr(self, "file"):
             self.file.close()

@@ -11,8 +11,14 @@ EVERYTHING = ("read", "upload", "plan")
 def token_of(user: User, *scopes: str, device: Device | None = None) -> str:
     """The text of a new token."""
     text = ApiToken.new_text()
-    keeps = {"prefix": text[:8], "digest": ApiToken.digest_of(text)}
-    ApiToken.objects.create(user=user, name="tests", scopes=list(scopes), device=device, **keeps)
+    ApiToken.objects.create(
+        user=user,
+        name="tests",
+        prefix=text[:8],
+        digest=ApiToken.digest_of(text),
+        scopes=list(scopes),
+        device=device,
+    )
     return text
 
 

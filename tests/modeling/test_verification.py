@@ -10,7 +10,7 @@ from profiling.errors import Conflict, InvalidInput
 from profiling.models import Device, Run
 from profiling.services.sweeps import sweep_settle
 from tests.modeling.conftest import truth
-from tests.modeling.test_api_predictors import token_of
+from tests.tokens import program_with, token_of
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_plan_without_a_mode_has_nothing_to_verify(ready, resnet, orin, board)
 def test_it_is_asked_for_over_rest_by_engineers(api, vera, plan, board):
     reply = api.post(f"/api/v1/plans/{plan.pk}/verify/", {"device": "desk-1"})
     assert (reply.status_code, reply.data["runs_total"]) == (202, 1)
-    viewer = token_of(vera, "read", "plan")
+    viewer = program_with(token_of(vera, "read", "plan"))
     assert viewer.post(f"/api/v1/plans/{plan.pk}/verify/", {"device": "desk-1"}).status_code == 403
 
 

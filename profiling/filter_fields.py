@@ -75,7 +75,7 @@ class BooleanField(forms.Field):
             return None
         word = str(value).lower()
         if word not in ("true", "1", "false", "0"):
-            raise ValidationError(f"{value} is neither true nor false.")
+            raise ValidationError("%(value)s is neither true nor false.", params={"value": value})
         return word in ("true", "1")
 
 
@@ -107,7 +107,8 @@ class StrangeValues(ValidationError):
     """left: what the facet asks without the values there are not."""
 
     def __init__(self, said: list[str], left: list[Any]) -> None:
-        super().__init__(" ".join(said), code="invalid_choice")
+        # As a parameter, since what was asked may hold a %, which django-filter would take for a place.
+        super().__init__("%(said)s", code="invalid_choice", params={"said": " ".join(said)})
         self.left = left
 
 

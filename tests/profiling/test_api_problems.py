@@ -66,6 +66,10 @@ def test_strangers_are_told_to_bring_a_token(db, header):
         ("get", "/api/v1/runs/?upload=99999999999999999999999999", {}, 400),
         ("get", "/api/v1/runs/facets/?upload=-1e308", {}, 400),
         ("get", "/api/v1/runs/?sweep=1.5", {}, 400),
+        ("get", "/api/v1/runs/?kind=%25&emulated=%25s&workload=%25d", {}, 400),
+        ("get", "/api/v1/runs/?flagged=%25", {}, 400),
+        ("get", "/api/v1/uploads/?emulated=%25", {}, 400),
+        ("get", "/api/v1/workloads/?kind=%25&minibatch=%25", {}, 400),
     ],
 )
 def test_each_fault_has_its_answer(api, method, url, options, status):

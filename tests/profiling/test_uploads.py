@@ -21,9 +21,8 @@ UNCLEAR = GOOD.replace("time_ms", "speed").replace("power_w", "heat")
 @pytest.fixture
 def send(eng: User, resnet: Workload, orin: DeviceModel) -> Any:
     def send(text: str, *, name: str = "sweep.csv", **more: Any) -> tuple[Upload, bool]:
-        file = received([text.encode()], name)
         fields = {"user": eng, "workload": resnet, "device_model": orin, **more}
-        return upload_receive(file=file, **fields)
+        return upload_receive(file=received([text.encode()], name), **fields)
 
     return send
 

@@ -3,11 +3,17 @@
 import django_filters as filters
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
-from django.forms import DateInput
+from django.forms import DateInput, GenericIPAddressField
 
 from profiling.models import AuditEntry
 
 DAY = DateInput({"type": "date"}, format="%Y-%m-%d")
+
+
+class AddressFilter(filters.CharFilter):
+    """PostgreSQL compares addresses, and takes nothing else for one."""
+
+    field_class = GenericIPAddressField
 
 
 class AuditFilter(filters.FilterSet):
@@ -24,7 +30,7 @@ class AuditFilter(filters.FilterSet):
     )
     via = filters.ChoiceFilter(choices=AuditEntry.Via.choices, label="By way of", empty_label="any")
     words = filters.CharFilter(method="with_words", label="What")
-    address = filters.CharFilter(label="From address")
+    address = AddressFilter(label="From address")
     since = filters.DateFilter(field_name="at", lookup_expr="date__gte", label="From day", widget=DAY)
     until = filters.DateFilter(field_name="at", lookup_expr="date__lte", label="To day", widget=DAY)
 

@@ -154,3 +154,11 @@ def test_administrators_list_it_over_the_api(eng, ada, board):
 
 def test_engineers_do_not(api):
     assert api.get("/api/v1/audit/").status_code == 403
+
+
+def test_what_is_no_address_is_said_to_be_none(ada):
+    client = Client()
+    client.force_login(ada)
+    assert client.get("/api/v1/audit/", {"address": "%"}).status_code == 400
+    assert "Enter a valid IPv4 or IPv6 address" in client.get("/audit/", {"address": "%"}).content.decode()
+    assert client.get("/api/v1/audit/", {"address": "127.0.0.1"}).status_code == 200

@@ -48,7 +48,7 @@ def pack(columns: Mapping[str, Channel]) -> Chunk:
         table,
         sink,
         compression="zstd",
-        compression_level=9,
+        compression_level=3,
         use_dictionary=[f.name for f in table.schema if not pa.types.is_integer(f.type)],
         column_encoding=encodings,
         write_statistics=False,

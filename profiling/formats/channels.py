@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Channel: TypeAlias = NDArray[np.float64] | pa.Array  # (n,): numbers, NaN unknown; or text, null unknown
 ROWS_A_BLOCK = 50_000
+GLANCE = 100
 
 
 class Block(NamedTuple):
@@ -106,8 +107,11 @@ def _smallest(values: Channel) -> Channel:
     if not isinstance(values, np.ndarray):
         return values
     for kind in (np.float16, np.float32):
-        with np.errstate(over="ignore"):
-            smaller = values.astype(kind)
-        if np.array_equal(smaller, values, equal_nan=True):
-            return smaller
+        if _same(values[:GLANCE], kind) and _same(values, kind):
+            return values.astype(kind)
     return values
+
+
+def _same(values: NDArray[np.float64], kind: type[np.floating]) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(((values.astype(kind) == values) | np.isnan(values)).all())

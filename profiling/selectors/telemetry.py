@@ -9,7 +9,7 @@ from profiling.telemetry import TIME, Packed, thinned
 def run_telemetry(*, run: Run, points: int = 2000) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Each numeric channel of a run as (time_s, values), thinned to at most `points` without losing peaks.
 
-    One channel is unpacked at a time: all of a long log would take gigabytes.
+    One channel is unpacked at a time: all of a long log would fill a web process.
     """
     while run.revises is not None and not run.telemetry.exists():  # a correction changes no sample
         run = run.revises

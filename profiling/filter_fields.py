@@ -25,6 +25,12 @@ def filters_in(query: QueryDict, names: Iterable[str]) -> dict[str, str | list[s
     return {name: values if len(values) > 1 else values[0] for name, values in given.items() if values}
 
 
+def as_truth(value: object) -> str:
+    """As "true" or "false"; else the word itself."""
+    word = str(value).lower()
+    return TRUTHS.get(word, word)
+
+
 def query_of(asked: Filters) -> MultiValueDict[str, str]:
     return MultiValueDict(
         {name: values if isinstance(values, list) else [values] for name, values in asked.items()}
@@ -73,10 +79,10 @@ class BooleanField(forms.Field):
     def to_python(self, value: Any) -> bool | None:
         if value in EMPTY_VALUES:
             return None
-        word = str(value).lower()
-        if word not in ("true", "1", "false", "0"):
+        word = as_truth(value)
+        if word not in TRUTHS.values():
             raise ValidationError("%(value)s is neither true nor false.", params={"value": value})
-        return word in ("true", "1")
+        return word == "true"
 
 
 class BooleanFilter(filters.BooleanFilter):
@@ -156,8 +162,7 @@ class ChoicesField(SeveralField):
 
 class TruthsField(ChoicesField):
     def one(self, value: Any) -> str:
-        word = str(value).lower()
-        return super().one(TRUTHS.get(word, word))
+        return super().one(as_truth(value))
 
 
 class SlugsField(SeveralField):

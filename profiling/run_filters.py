@@ -11,6 +11,7 @@ from django.db.models.lookups import GreaterThan, In
 
 from profiling.errors import InvalidInput
 from profiling.filter_fields import (
+    MOST_WORDS,
     BooleanFilter,
     ChoicesFilter,
     FacetedFilter,
@@ -28,9 +29,9 @@ from profiling.flags import BIT, FLAGS
 from profiling.models import Dataset, DatasetRun, DatasetVersion, Device, DeviceModel, Run, Upload, Workload
 from profiling.selectors.heat import AXES, OF, VALUES
 from profiling.selectors.runs import cheapest_first, run_history, run_list
+from profiling.selectors.search import words_of
 
 RANGE = ["exact", "gte", "lte"]
-MOST_WORDS = 8
 MOST_KEYS = 1000
 MOST_DEEP = 8
 FEW_RUNS = 50_000
@@ -121,7 +122,7 @@ class RunApiFilter(FacetedFilter):
         return cheapest_first(super().filter_queryset(runs))
 
     def with_words(self, runs: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
-        for word in text.split()[:MOST_WORDS]:
+        for word in words_of(text)[:MOST_WORDS]:
             told = _told(word)
             runs = runs.filter(told) if told else runs.none()
         return runs

@@ -67,10 +67,14 @@ class Channels(Mapping[str, Channel]):
         return kept
 
     def __getitem__(self, name: str) -> Channel:
-        self._close()
-        if name not in set(self):
+        if name not in self:
             raise KeyError(name)
+        self._close()
         return _whole(name, self._blocks)
+
+    def __contains__(self, name: object) -> bool:
+        """Without joining the channel, as a Mapping would to find out."""
+        return name in set(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(

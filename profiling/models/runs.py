@@ -185,7 +185,7 @@ class Run(models.Model):
 
 
 class Telemetry(models.Model):
-    """What the sensors said during a Run, as one compressed Parquet chunk; never a row per sample."""
+    """What the sensors said during a stretch of a Run, as compressed Parquet; never a row per sample."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="telemetry")
     sequence = models.PositiveIntegerField(default=0)

@@ -11,7 +11,7 @@ from profiling.bulk import rows_write
 from profiling.errors import InvalidInput
 from profiling.formats import Log, Parsed, Problem, Runs
 from profiling.models import Run, Telemetry, Upload
-from profiling.services.import_log import board_doubts, log_chunks, log_run
+from profiling.services.import_log import board_doubts, chunks_write, log_chunks, log_run
 from profiling.services.import_rows import parsed_rows, parsed_runs, whole_file_provenance
 from profiling.services.import_runs import folder_facts, folder_telemetry
 
@@ -84,9 +84,7 @@ def _folders(upload: Upload, read: Runs) -> Iterator[int]:
 @transaction.atomic
 def _write_run(run: Run, chunks: list[Telemetry]) -> int:
     run.save(force_insert=True)
-    for chunk in chunks:  # one at a time, as a statement holds all that it stores
-        chunk.run = run
-        chunk.save(force_insert=True)
+    chunks_write(run, chunks)
     return 1
 
 
@@ -106,4 +104,4 @@ def _of_log(upload: Upload, log: Log) -> Content:
         return Content(**shared, attached=log_chunks(upload, log))
     # Now, so that the log itself need not be held until they are written.
     run, chunks = log_run(upload, log), log_chunks(upload, log)
-    return Content(**shared, write=lambda: (_write_run(run, chunks) for _ in range(1)), run_count=1)
+    return Content(**shared, write=lambda: iter([_write_run(run, chunks)]), run_count=1)

@@ -25,6 +25,13 @@ def log_chunks(upload: Upload, log: Log) -> list[Telemetry]:
     return [telemetry_of(upload, chunk, upload.filename, place) for place, chunk in enumerate(log.chunks())]
 
 
+def chunks_write(run: Run, chunks: list[Telemetry]) -> None:
+    """One at a time, as a statement holds all that it stores."""
+    for chunk in chunks:
+        chunk.run = run
+        chunk.save(force_insert=True)
+
+
 def telemetry_of(upload: Upload, columns: dict[str, Any], name: str, sequence: int = 0) -> Telemetry:
     try:
         return Telemetry(upload=upload, sequence=sequence, **pack(columns)._asdict())

@@ -22,6 +22,7 @@ from profiling.models import Run, Telemetry, Upload
 from profiling.outages import outage_of
 from profiling.receiving import incoming_folder
 from profiling.services.import_content import Content, content_of
+from profiling.services.import_log import chunks_write
 from profiling.services.transfers import transfers_forget
 from profiling.services.uploads import GONE, WORK, runs_remove, runs_tell, upload_clear
 from profiling.telemetry import TIME
@@ -174,9 +175,7 @@ def _attach(upload: Upload, chunks: list[Telemetry]) -> None:
         raise Conflict(f"The run that {upload.filename} was sent for is gone.")
     if Telemetry.objects.filter(run=upload.run).exists():
         raise Conflict(f"Run {upload.run_id} has telemetry already. Undo what brought it first.")
-    for chunk in chunks:
-        chunk.run = upload.run
-    Telemetry.objects.bulk_create(chunks)
+    chunks_write(upload.run, chunks)
 
 
 def _claim(upload_id: int) -> bool:

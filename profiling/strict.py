@@ -10,6 +10,15 @@ class Strict(serializers.Serializer):
     And true or false for a number, which DRF takes for 1 or 0.
     """
 
+    def get_fields(self) -> dict[str, Any]:
+        """Who chose wrongly is told what there is."""
+        fields = super().get_fields()
+        for field in fields.values():
+            if isinstance(field, serializers.ChoiceField):
+                known = ", ".join(map(str, field.choices))
+                field.error_messages["invalid_choice"] = f"“{{input}}” is none of: {known}."
+        return fields
+
     def to_internal_value(self, data: Any) -> Any:
         faults = self._faults(data) if isinstance(data, Mapping) else {}
         if not faults:

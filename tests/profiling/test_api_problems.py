@@ -134,6 +134,11 @@ def test_a_misspelt_field_is_refused(api, resnet, url, data, unknown):
     assert answer.json()["errors"][unknown][0].startswith("No such field. There are: ")
 
 
+def test_who_chooses_wrongly_is_told_what_there_is(api, resnet):
+    answer = api.post(WORKLOADS, {**WORKLOAD, "kind": "sleeping"})
+    assert answer.json()["errors"]["kind"] == ["“sleeping” is none of: training, inference."]
+
+
 @pytest.mark.parametrize("flag", [True, False])
 def test_true_is_no_number(api, resnet, orin, flag):
     run = Run.objects.create(workload=resnet, device_model=orin, minibatch=1, power_mw=5)
